@@ -11,6 +11,7 @@
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -102,7 +103,7 @@ Value new_host_function(Interpreter& in, std::unique_ptr<Closure> closure, const
   const lang::Signature* const read = host_signature(closure->shell, signature, method);
   const Value made = in.new_function(read->text.c_str(), "", call_host, closure.get(), drop_closure);
   closure.release();
-  auto* const native = static_cast<NativeFunction*>(made.as_object());
+  auto* const native = object_cast<NativeFunction>(made);
   native->describe = [](const NativeFunction* self) { return static_cast<const Closure*>(self->data)->doc; };
   native->signature = read;
   native->text = nullptr;
@@ -123,7 +124,7 @@ lang::Type* class_of(const tsr_interpreter* shell, tsr_value class_) {
 
 // From then on `self` is checked.
 NativeFunction* as_method(Interpreter& in, const Value& function, lang::Type* type) {
-  auto* const native = static_cast<NativeFunction*>(function.as_object());
+  auto* const native = object_cast<NativeFunction>(function);
   lang::own_method(in, native, type);
   return native;
 }
@@ -133,7 +134,7 @@ NativeFunction* as_method(Interpreter& in, const Value& function, lang::Type* ty
 HostInstance* instance_of(tsr_value value) {
   if (value.kind != TSR_OBJECT || value.as.object == nullptr || !is_host_instance(value.as.object->value))
     return nullptr;
-  return static_cast<HostInstance*>(value.as.object->value.as_object());
+  return object_cast<HostInstance>(value.as.object->value);
 }
 
 void let_go(HostInstance* instance) {
@@ -151,20 +152,20 @@ void hold(HostInstance* instance, void* pointer, void* owner, tsr_drop drop) {
 // Two instances are equal that stand for the same object of the host's.
 Value compare_instances(Interpreter& in, lang::CompareOp op, const Value& self, const Value& other) {
   if ((op != lang::CompareOp::Eq && op != lang::CompareOp::Ne) || !is_host_instance(other)) return in.not_implemented;
-  const auto* const a = static_cast<const HostInstance*>(self.as_object());
-  const auto* const b = static_cast<const HostInstance*>(other.as_object());
+  const auto* const a = object_cast<const HostInstance>(self);
+  const auto* const b = object_cast<const HostInstance>(other);
   const bool same = a == b || (a->pointer != nullptr && a->pointer == b->pointer && a->tag == b->tag);
   return Value::boolean(same == (op == lang::CompareOp::Eq));
 }
 
 int64_t hash_instance(Interpreter&, const Value& self) {
-  const auto* const instance = static_cast<const HostInstance*>(self.as_object());
+  const auto* const instance = object_cast<const HostInstance>(self);
   const void* const at = instance->pointer != nullptr ? instance->pointer : instance;
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at) >> 4);
 }
 
 void destroy_instance(Interpreter& in, Object* self) {
-  auto* const instance = static_cast<HostInstance*>(self);
+  auto* const instance = known_cast<HostInstance>(self);
   let_go(instance);
   lang::free_object(in, instance);
 }
@@ -240,7 +241,7 @@ Value exception_class(Interpreter& in, std::string_view name) {
     if (found == nullptr) found = lang::dict_get_str(in.main_module()->dict, interned);
   } else if (const Value* const module = lang::dict_get_text(in.modules().table(), name.substr(0, dot));
              module != nullptr && module->is_object() && module->as_object()->kind == lang::ObjectKind::Module) {
-    found = lang::dict_get_text(static_cast<lang::Module*>(module->as_object())->dict, name.substr(dot + 1));
+    found = lang::dict_get_text(object_cast<lang::Module>(*module)->dict, name.substr(dot + 1));
   }
   const bool known = found != nullptr && lang::is_type(*found) &&
                      lang::as_type(*found)->is_subtype_of(lang::error_type(in, lang::ErrorKind::BaseException));
@@ -296,7 +297,7 @@ static const lang::Signature* signature_in(tsr_value function) {
     return nullptr;
   const Value& value = function.as.object->value;
   if (value.as_object()->kind != lang::ObjectKind::NativeFunction) return nullptr;
-  return static_cast<NativeFunction*>(value.as_object())->signature;
+  return object_cast<NativeFunction>(value)->signature;
 }
 
 size_t tsr_parameter_count(tsr_value function) {

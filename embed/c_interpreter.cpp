@@ -5,6 +5,7 @@
 
 #include "embed/handles.h"
 #include "lang/core/host.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
@@ -110,7 +111,7 @@ void tessera::embed::end(tsr_interpreter* shell) noexcept {
     // A program may have put anything in its place.
     const lang::Value* const main = lang::dict_get_text(shell->in->modules().table(), "__main__");
     const bool is_module = main != nullptr && main->is_object() && main->as_object()->kind == lang::ObjectKind::Module;
-    shell->in->collector().finalize_all(is_module ? static_cast<lang::Module*>(main->as_object())->dict : nullptr);
+    shell->in->collector().finalize_all(is_module ? object_cast<lang::Module>(*main)->dict : nullptr);
     constexpr int kRounds = 10;  // as in finalize_all
     for (int round = 0; round < kRounds; ++round) {
       std::vector<lang::Value> dead{std::move(shell->raised), std::move(shell->last)};

@@ -6,6 +6,7 @@
 
 #include "embed/handles.h"
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
@@ -148,7 +149,7 @@ bool tsr_as_float(tsr_interpreter* shell, tsr_value value, double* out, tsr_erro
 bool tsr_as_complex(tsr_interpreter* shell, tsr_value value, double out[2], tsr_error** error) {
   return guarded(shell, error, [&](Interpreter& in) {
     const Value made = lang::call(in, Value(in.types.complex), {to_value(shell, value)});
-    const auto* const number = static_cast<const lang::Complex*>(made.as_object());
+    const auto* const number = object_cast<const lang::Complex>(made);
     out[0] = number->real;
     out[1] = number->imag;
   });

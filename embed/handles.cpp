@@ -8,6 +8,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/source.h"
@@ -94,7 +95,7 @@ void describe_memory(lang::Interpreter& in, tsr_error& error) {
 void describe_lines(tsr_error& error, const lang::Exception* exception) {
   constexpr size_t kMostLines = 1000;
   for (const Value* at = &exception->traceback; at->is_object() && error.lines.size() < kMostLines;) {
-    const auto* const entry = static_cast<const lang::Traceback*>(at->as_object());
+    const auto* const entry = object_cast<const lang::Traceback>(*at);
     error.lines.push_back({entry->code->source->name(), std::string(entry->code->name->view()),
                            static_cast<int64_t>(lang::traceback_line(entry))});
     at = &entry->next;

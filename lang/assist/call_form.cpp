@@ -4,6 +4,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/bind.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
@@ -154,12 +155,12 @@ std::vector<CallForm> call_forms(Interpreter& in, const Known& callee, std::stri
   switch (object->kind) {
     case ObjectKind::Function: return {form_of_function(in, *as_function(callee.value), name, callee.bound)};
     case ObjectKind::BoundMethod: {
-      Known inner = known_of(in, static_cast<BoundMethod*>(object)->function);
+      Known inner = known_of(in, known_cast<BoundMethod>(object)->function);
       inner.bound = true;
       return call_forms(in, inner, name, assist);
     }
     case ObjectKind::NativeFunction: {
-      const auto* native = static_cast<NativeFunction*>(object);
+      const auto* native = known_cast<NativeFunction>(object);
       if (const Signature* signature = signature_of(in, native))
         return {form_of_signature(in, *signature, name, callee.bound)};
       if (assist.schemas != nullptr)

@@ -7,6 +7,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/files.h"
 #include "lang/core/host.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
@@ -150,7 +151,7 @@ class Completer {
     return value.is_object() && value.as_object()->kind == ObjectKind::Module;
   }
   static std::string module_name(const Value& value) {
-    return std::string(static_cast<Module*>(value.as_object())->name->view());
+    return std::string(object_cast<Module>(value)->name->view());
   }
 
   static constexpr size_t kNoted = 40;  // so many are looked at closer

@@ -9,6 +9,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr const char* kStores[] = {"_parameters", "_buffers", "_modules"};  // of a layer: torch.nn.Module
 
 bool is_module(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Module; }
-Module& module_of(const Value& v) { return *static_cast<Module*>(v.as_object()); }
+Module& module_of(const Value& v) { return *object_cast<Module>(v); }
 
 const Value* own_attribute(Interpreter& in, const Value& object, std::string_view name) {
   if (!object.is_object() || object.as_object()->type->attributes_offset == 0) return nullptr;
@@ -75,14 +76,14 @@ Known in_class(Interpreter& in, const Value& found, const Known& object) {
   switch (found.as_object()->kind) {
     case ObjectKind::Function: answer.bound = true; return answer;
     case ObjectKind::NativeFunction:
-      answer.bound = static_cast<NativeFunction*>(found.as_object())->is_method();
+      answer.bound = object_cast<NativeFunction>(found)->is_method();
       return answer;
-    case ObjectKind::StaticMethod: return known_of(in, static_cast<StaticMethod*>(found.as_object())->function);
+    case ObjectKind::StaticMethod: return known_of(in, object_cast<StaticMethod>(found)->function);
     case ObjectKind::ClassMethod:
-      answer = known_of(in, static_cast<ClassMethod*>(found.as_object())->function);
+      answer = known_of(in, object_cast<ClassMethod>(found)->function);
       answer.bound = true;
       return answer;
-    case ObjectKind::Property: return property_of(in, *static_cast<Property*>(found.as_object()), object);
+    case ObjectKind::Property: return property_of(in, *object_cast<Property>(found), object);
     default: return answer;
   }
 }

@@ -10,6 +10,7 @@
 #include "lang/core/files.h"
 #include "lang/core/host.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -31,11 +32,11 @@ std::string name_of_type(Interpreter& in, const Value& v) { return std::string(t
 bool is_mapping(Interpreter& in, const Value& v) { return type_of(in, v)->slots.get_item != nullptr; }
 
 bool is_package(const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Module && static_cast<Module*>(v.as_object())->is_package;
+  return v.is_object() && v.as_object()->kind == ObjectKind::Module && object_cast<Module>(v)->is_package;
 }
 
 bool is_code(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Code; }
-Code* as_code(const Value& v) { return static_cast<Code*>(v.as_object()); }
+Code* as_code(const Value& v) { return object_cast<Code>(v); }
 
 void require_code(Interpreter& in, const char* what) {
   if (in.limits.code) return;
@@ -116,7 +117,7 @@ Value run(Interpreter& in, const Value& code, const Names& names, const Value& c
   const Value made = make_function(in, as_code(code), as_dict(names.globals));
   Function* const function = as_function(made);
   for (size_t i = 0; i < as_code(code)->captures.size(); ++i) {
-    function->closure[i] = static_cast<Cell*>(as_tuple(cells)->items[i].as_object());
+    function->closure[i] = object_cast<Cell>(as_tuple(cells)->items[i]);
     ++function->closure[i]->refcount;
   }
   // Other code than that of eval, exec and class statements keeps its variables in registers.
@@ -219,7 +220,7 @@ bool is_tree(Interpreter& in, const Value& v) {
   Module* const module = in.modules().find("ast");
   const Value* base = module == nullptr ? nullptr : dict_get_text(module->dict, "AST");
   return base != nullptr && base->is_object() && base->as_object()->kind == ObjectKind::Type &&
-         is_instance(in, v, static_cast<Type*>(base->as_object()));
+         is_instance(in, v, object_cast<Type>(*base));
 }
 
 Value compile_function(Interpreter& in, const Args& args) {

@@ -5,6 +5,7 @@
 #include "lang/core/bind.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/coroutine.h"
 #include "lang/objects/generator.h"
@@ -163,7 +164,7 @@ Error stop(Value value) {
 bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
   if (!wants_stop || !it.is_object()) return next(in, it, out);
   if (it.as_object()->kind == ObjectKind::Generator) {
-    if (generator_resume(in, static_cast<Generator*>(it.as_object()), Value::none(), out)) return true;
+    if (generator_resume(in, object_cast<Generator>(it), Value::none(), out)) return true;
     throw stop(std::move(out));
   }
   if (it.as_object()->type->type_flags & kScriptClass) {

@@ -5,6 +5,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
@@ -87,7 +88,7 @@ namespace {
 
 bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
-  EnumerateIterator* it = static_cast<EnumerateIterator*>(self.as_object());
+  EnumerateIterator* it = object_cast<EnumerateIterator>(self);
   Value item;
   if (!next(in, it->iterator, item)) {
     it->last = Value();
@@ -141,7 +142,7 @@ void check_lengths(Interpreter& in, const Tuple* iterators, uint32_t at) {
 
 bool next_zip(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
-  JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
+  JoinedIterator* it = object_cast<JoinedIterator>(self);
   const Value holder = it->iterators;
   const Tuple* iterators = as_tuple(holder);
   if (iterators->size == 0) return false;
@@ -181,7 +182,7 @@ bool call_or_stop(Interpreter& in, const Value& self, const Value& function, con
 
 bool next_map(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
-  JoinedIterator* it = static_cast<JoinedIterator*>(self.as_object());
+  JoinedIterator* it = object_cast<JoinedIterator>(self);
   const Value holder = it->iterators, function = it->function;
   const Tuple* iterators = as_tuple(holder);
   if (iterators->size == 1) {
@@ -216,7 +217,7 @@ Value make_filter(Interpreter& in, Type* type, const Args& args) {
 
 bool next_filter(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
-  FilterIterator* it = static_cast<FilterIterator*>(self.as_object());
+  FilterIterator* it = object_cast<FilterIterator>(self);
   const Value function = it->function, iterator = it->iterator;
   const bool plain = function.is_none() || (function.is_object() && function.as_object() == in.types.boolean);
   Value item;
@@ -255,7 +256,7 @@ Value make_reversed(Interpreter& in, Type* type, const Args& args) {
 }
 
 bool next_reversed(Interpreter& in, const Value& self, Value& out) {
-  ReversedIterator* it = static_cast<ReversedIterator*>(self.as_object());
+  ReversedIterator* it = object_cast<ReversedIterator>(self);
   if (it->sequence.is_undefined() || it->index == 0) {
     it->sequence = Value();
     return false;
@@ -279,22 +280,22 @@ Value same_call(Interpreter& in, const Value& self, const Value& arguments, cons
 }
 
 Value reduce_enumerate(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<EnumerateIterator*>(args[0].as_object());
+  const auto* it = object_cast<EnumerateIterator>(args[0]);
   return same_call(in, args[0], make_tuple(in, {it->iterator, it->far.is_undefined() ? Value::integer(it->count) : it->far}));
 }
 
 Value reduce_zip(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<JoinedIterator*>(args[0].as_object());
+  const auto* it = object_cast<JoinedIterator>(args[0]);
   return same_call(in, args[0], it->iterators, it->strict ? Value::boolean(true) : Value());
 }
 
 Value zip_set_state(Interpreter& in, const Args& args) {
-  static_cast<JoinedIterator*>(args[0].as_object())->strict = truth(in, args[1]);
+  object_cast<JoinedIterator>(args[0])->strict = truth(in, args[1]);
   return Value::none();
 }
 
 Value reduce_map(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<JoinedIterator*>(args[0].as_object());
+  const auto* it = object_cast<JoinedIterator>(args[0]);
   const Tuple& iterators = *as_tuple(it->iterators);
   std::vector<Value> arguments{it->function};
   arguments.insert(arguments.end(), iterators.items, iterators.items + iterators.size);
@@ -302,18 +303,18 @@ Value reduce_map(Interpreter& in, const Args& args) {
 }
 
 Value reduce_filter(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<FilterIterator*>(args[0].as_object());
+  const auto* it = object_cast<FilterIterator>(args[0]);
   return same_call(in, args[0], make_tuple(in, {it->function, it->iterator}));
 }
 
 Value reduce_reversed(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<ReversedIterator*>(args[0].as_object());
+  const auto* it = object_cast<ReversedIterator>(args[0]);
   if (it->sequence.is_undefined()) return same_call(in, args[0], make_tuple(in, {in.shared->empty_tuple}));
   return same_call(in, args[0], make_tuple(in, {it->sequence}), Value::integer(it->index - 1));
 }
 
 Value reversed_set_state(Interpreter& in, const Args& args) {
-  auto* it = static_cast<ReversedIterator*>(args[0].as_object());
+  auto* it = object_cast<ReversedIterator>(args[0]);
   if (it->sequence.is_undefined()) return Value::none();
   const int64_t size = length(in, it->sequence);
   it->index = std::clamp<int64_t>(index(in, args[1]), -1, size - 1) + 1;
@@ -361,19 +362,19 @@ Type* lazy_type(Interpreter& in, const char* name, Value (*make)(Interpreter&, T
 }
 
 void visit_joined(Object* self, Visitor& visitor) {
-  visitor(static_cast<JoinedIterator*>(self)->iterators);
-  visitor(static_cast<JoinedIterator*>(self)->function);
-  visitor(static_cast<JoinedIterator*>(self)->last);
+  visitor(known_cast<JoinedIterator>(self)->iterators);
+  visitor(known_cast<JoinedIterator>(self)->function);
+  visitor(known_cast<JoinedIterator>(self)->last);
 }
 void visit_filter(Object* self, Visitor& visitor) {
-  visitor(static_cast<FilterIterator*>(self)->iterator);
-  visitor(static_cast<FilterIterator*>(self)->function);
+  visitor(known_cast<FilterIterator>(self)->iterator);
+  visitor(known_cast<FilterIterator>(self)->function);
 }
 void visit_enumerate(Object* self, Visitor& visitor) {
-  visitor(static_cast<EnumerateIterator*>(self)->iterator);
-  visitor(static_cast<EnumerateIterator*>(self)->last);
+  visitor(known_cast<EnumerateIterator>(self)->iterator);
+  visitor(known_cast<EnumerateIterator>(self)->last);
 }
-void visit_reversed(Object* self, Visitor& visitor) { visitor(static_cast<ReversedIterator*>(self)->sequence); }
+void visit_reversed(Object* self, Visitor& visitor) { visitor(known_cast<ReversedIterator>(self)->sequence); }
 
 }  // namespace
 

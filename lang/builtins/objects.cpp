@@ -1,4 +1,5 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/assist/call_form.h"
@@ -84,7 +85,7 @@ std::string doc_of(Interpreter& in, const Value& object) {
 bool is_told_by_library(const Value& object) {
   if (!object.is_object()) return false;
   const ObjectKind kind = object.as_object()->kind;
-  if (kind == ObjectKind::Type) return (static_cast<Type*>(object.as_object())->type_flags & kScriptClass) != 0;
+  if (kind == ObjectKind::Type) return (object_cast<Type>(object)->type_flags & kScriptClass) != 0;
   return kind == ObjectKind::Function || kind == ObjectKind::BoundMethod || kind == ObjectKind::Module ||
          kind == ObjectKind::Instance;
 }
@@ -157,7 +158,7 @@ std::string help_text(Interpreter& in, const Value& object) {
   }
   std::string out;
   if (object.is_object() && object.as_object()->kind == ObjectKind::NativeFunction) {
-    const auto* f = static_cast<NativeFunction*>(object.as_object());
+    const auto* f = object_cast<NativeFunction>(object);
     const Signature* signature = signature_of(in, f);
     out = (signature != nullptr ? signature->text + "\n" : heading_of(*f));
   } else {

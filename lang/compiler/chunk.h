@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/syntax/source.h"
 #include "lang/core/value.h"
@@ -178,6 +179,7 @@ static_assert(sizeof(InlineCache) == 64);  // which is quick to index
 
 // Parameters stand in the registers in this order: positional-only, plain, keyword-only, *args, **kwargs.
 struct Code : Object {
+  static constexpr ObjectKind kKind = ObjectKind::Code;
   std::vector<Word> words;
   std::vector<Place> places;  // parallel to words
   std::vector<Value> constants;
@@ -220,10 +222,12 @@ inline int32_t offset_of(const Code& code, const Word* next) noexcept {
 
 // A variable that a closure shares.
 struct Cell : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Cell;
   Value value;  // Undefined: unset
 };
 
 struct Function : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Function;
   Code* code = nullptr;      // owned
   Dict* globals = nullptr;   // owned: the module's dict
   Dict* builtins = nullptr;  // owned: those that globals['__builtins__'] names, else the interpreter's
@@ -238,11 +242,12 @@ struct Function : GcObject {
 };
 
 struct BoundMethod : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::BoundMethod;
   Value function;
   Value self;
 };
 
-inline Function* as_function(const Value& v) noexcept { return static_cast<Function*>(v.as_object()); }
+inline Function* as_function(const Value& v) noexcept { return known_cast<Function>(v); }
 inline bool is_function(const Value& v) noexcept {
   return v.is_object() && v.as_object()->kind == ObjectKind::Function;
 }

@@ -7,6 +7,7 @@
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/native_stack.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/types/str.h"
@@ -463,7 +464,7 @@ Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& 
   find_imports(unit);
   Compiler compiler(unit, unit.scopes.module(), nullptr, "<module>", {0, 0});
   Value code = compiler.compile_module();
-  return static_cast<Code*>(code.release());
+  return known_cast<Code>(code.release());
 }
 
 void BookedGrowth::grew(std::size_t bytes) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "lang/compiler/chunk.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/str.h"
 
@@ -43,7 +44,7 @@ class Printer {
     }
     for (const Value& constant : code_->constants) {
       if (constant.is_object() && constant.as_object()->kind == ObjectKind::Code) {
-        out_ += "\n" + Printer(in_, static_cast<const Code*>(constant.as_object())).run();
+        out_ += "\n" + Printer(in_, object_cast<const Code>(constant)).run();
       }
     }
     return std::move(out_);
@@ -88,7 +89,7 @@ class Printer {
     if (k >= code_->constants.size()) return "k?";
     const Value& v = code_->constants[k];
     if (v.is_object() && v.as_object()->kind == ObjectKind::Code) {
-      return "<code " + std::string(static_cast<const Code*>(v.as_object())->qualname->view()) + ">";
+      return "<code " + std::string(object_cast<const Code>(v)->qualname->view()) + ">";
     }
     std::string text = repr_text(in_, v);
     if (text.size() > kMostText) text = text.substr(0, kMostText) + "...";

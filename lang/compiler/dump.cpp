@@ -4,6 +4,7 @@
 
 #include "lang/compiler/compile.h"
 #include "lang/compiler/disasm.h"
+#include "lang/core/object_cast.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/lexer.h"
 #include "lang/syntax/parse.h"
@@ -44,7 +45,7 @@ std::string dump(Interpreter& in, std::shared_ptr<const Source> source) {
   const Value code = compile_source(in, source, CompileMode::Module);
   const ParseResult parsed = parse(*source);
   return "Layout\n" + layout(*source) + "\nTree\n" + ast::dump_tree(*parsed.tree, *source) + "\nBytecode\n" +
-         disassemble(in, static_cast<const Code*>(code.as_object()));
+         disassemble(in, object_cast<const Code>(code));
 }
 
 }  // namespace tessera::lang

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception_types.h"
 #include "lang/core/error.h"
@@ -259,7 +260,7 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
     type_error(makes ? full + "(X): X is not a type object (" + got + ")"
                      : "descriptor '" + name + "' requires a type but received a '" + got + "' instance");
   }
-  const std::string got(static_cast<const Type*>(given.as_object())->name->view());
+  const std::string got(known_cast<const Type>(given)->name->view());
   type_error(makes ? full + "(" + got + "): " + got + " is not a subtype of " + owner
                    : "descriptor '" + name + "' requires a subtype of '" + owner + "' but received '" + got + "'");
 }
@@ -271,7 +272,7 @@ void check_first(Interpreter& in, const NativeFunction* f, const Args& args) {
     if (!given || !type_of(in, args.values[0])->is_subtype_of(f->owner)) wrong_self(in, f, args);
   } else {
     const bool is_class = given && args.values[0].is_object() && args.values[0].as_object()->kind == ObjectKind::Type;
-    if (!is_class || !static_cast<Type*>(args.values[0].as_object())->is_subtype_of(f->owner)) wrong_class(in, f, args);
+    if (!is_class || !known_cast<Type>(args.values[0])->is_subtype_of(f->owner)) wrong_class(in, f, args);
   }
 }
 
@@ -491,7 +492,7 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
 
 void Interpreter::def(Module& module, const char* signature, const char* doc, NativeFn function) {
   Value f = new_function(signature, doc, function);
-  NativeFunction* native = static_cast<NativeFunction*>(f.as_object());
+  NativeFunction* native = known_cast<NativeFunction>(f);
   if (module.name->view() != "builtins") native->module = module.name;
   dict_set_str(*this, module.dict, native->name, std::move(f));
 }

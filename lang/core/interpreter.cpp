@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/compiler/compile.h"
@@ -122,7 +123,7 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
 
 Interpreter::~Interpreter() {
   threads_->end_all();
-  Dict* const names = state_->main.is_undefined() ? nullptr : static_cast<Module*>(state_->main.as_object())->dict;
+  Dict* const names = state_->main.is_undefined() ? nullptr : known_cast<Module>(state_->main)->dict;
   {
     const RunScope run(*vm_);  // finalizers have the limits of a run, all of them together
     collector_->finalize_all(names);
@@ -152,7 +153,7 @@ namespace {
 
 // A module's Code as a function without parameters, called.
 Value run_code(Interpreter& in, const Value& code, Dict* globals) {
-  const Value function = make_function(in, static_cast<Code*>(code.as_object()), globals);
+  const Value function = make_function(in, known_cast<Code>(code), globals);
   return in.vm().call_function(as_function(function), Args{});
 }
 
@@ -183,7 +184,7 @@ Value Interpreter::run(const Source& source, std::string_view name) {
       module = Value::adopt(make_module(*this, name));
       dict_set_str(*this, modules_->table(), intern(*this, name), module);
     }
-    Dict* const globals = static_cast<Module*>(module.as_object())->dict;
+    Dict* const globals = known_cast<Module>(module)->dict;
     dict_set_str(*this, globals, names->file, make_str_lossy(*this, source.name()));
     if (name == "__main__") dict_set_str(*this, globals, names->cached, Value::none());
     if (!source.name().starts_with("stdlib/")) watch_names(globals);
@@ -199,7 +200,7 @@ namespace {
 uint32_t failed_at(const Source& source, const Value& exception) {
   const Value& first = as_exception(exception)->traceback;
   if (!first.is_object()) return 0;
-  const auto* entry = static_cast<const Traceback*>(first.as_object());
+  const auto* entry = known_cast<const Traceback>(first);
   if (entry->code->source.get() != &source || entry->word >= entry->code->places.size()) return 0;
   return entry->code->places[entry->word].span.begin;
 }
@@ -210,8 +211,8 @@ Value run_awaiting(Interpreter& in, const Source& source, const Value& coroutine
     return call_method(in, Value(in.import("asyncio.runners")), intern(in, "_run_block"), {coroutine});
   } catch (const Thrown& thrown) {
     const Value& first = as_exception(thrown.exception)->traceback;
-    for (Value entry = first; entry.is_object(); entry = static_cast<Traceback*>(entry.as_object())->next) {
-      if (static_cast<Traceback*>(entry.as_object())->code->source.get() != &source) continue;
+    for (Value entry = first; entry.is_object(); entry = known_cast<Traceback>(entry)->next) {
+      if (known_cast<Traceback>(entry)->code->source.get() != &source) continue;
       as_exception(thrown.exception)->traceback = entry;
       break;
     }
@@ -224,7 +225,7 @@ Value run_block(Interpreter& in, const Source& source) {
   options.top_level_await = true;
   const Value code = compile_source(in, source.shared_from_this(), options);
   Value answer = run_code(in, code, in.main_module()->dict);
-  const bool awaits = (static_cast<Code*>(code.as_object())->code_flags & kCoroutine) != 0;
+  const bool awaits = (known_cast<Code>(code)->code_flags & kCoroutine) != 0;
   return awaits ? run_awaiting(in, source, answer) : answer;
 }
 
@@ -258,7 +259,7 @@ Value Interpreter::eval(const Source& source) {
 Value Interpreter::compile(const Source& source, CompileMode mode) {
   return as_thrown(*this, [&] {
     const Value code = compile_source(*this, source.shared_from_this(), mode);
-    return make_function(*this, static_cast<Code*>(code.as_object()), main_module()->dict);
+    return make_function(*this, known_cast<Code>(code), main_module()->dict);
   });
 }
 
@@ -272,13 +273,13 @@ void Interpreter::set_result(const Value& value) { state_->result = value; }
 Module* Interpreter::main_module() {
   if (state_->main.is_undefined()) {
     state_->main = Value::adopt(make_module(*this, "__main__"));
-    Dict* const own = static_cast<Module*>(state_->main.as_object())->dict;
+    Dict* const own = known_cast<Module>(state_->main)->dict;
     watch_names(own);
     dict_set_str(*this, own, names->annotations, make_dict(*this));
     dict_set_str(*this, own, names->builtins_, state_->builtins);
     dict_set_str(*this, modules_->table(), names->main_, state_->main);
   }
-  return static_cast<Module*>(state_->main.as_object());
+  return known_cast<Module>(state_->main);
 }
 
 // --- modules and types by name
@@ -288,7 +289,7 @@ Module* Interpreter::import(std::string_view name) {
   // `sys.modules` may hold anything.
   if (!module.is_object() || module.as_object()->kind != ObjectKind::Module)
     throw Error(ErrorKind::TypeError, "sys.modules['" + std::string(name) + "'] is not a module");
-  return static_cast<Module*>(module.as_object());
+  return known_cast<Module>(module);
 }
 
 void Interpreter::add_native_module(std::string_view name, void (*fill)(Interpreter& in, Module& module)) {

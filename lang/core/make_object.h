@@ -12,6 +12,7 @@
 #include "lang/core/heap.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/type.h"
 
 namespace tessera::lang {
@@ -24,6 +25,10 @@ inline Attributes& attributes_of(Object* object) {
 // part of a cycle.
 template <class T>
 T* make_untracked(Interpreter& in, Type* type, size_t extra = 0) {
+  if constexpr (!HasKind<T>) {
+    assert(type->structure == nullptr || type->structure == &structure_of<T>);
+    type->structure = &structure_of<T>;
+  }
   T* object = new (in.heap.allocate(type->instance_size + extra)) T();
   object->refcount = 1;
   object->kind = type->instance_kind;

@@ -72,6 +72,7 @@ struct Signature {
 };
 
 struct NativeFunction : Object {
+  static constexpr ObjectKind kKind = ObjectKind::NativeFunction;
   NativeFn function;
   // What the arguments are bound by, owned by the interpreter. It is read from `text` when it is first asked for
   // (signature_of in bind.h), for a program calls few of its functions. Both null: takes the raw arguments, keywords and all.

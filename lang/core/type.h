@@ -116,6 +116,7 @@ enum TypeFlags : uint32_t {
 };
 
 struct Type : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Type;
   Str* name;
   Str* qualname;
   Str* module;
@@ -124,6 +125,7 @@ struct Type : GcObject {
   std::vector<Type*> mro;  // C3, itself first
   TypeSlots slots;
   ObjectKind instance_kind;  // layout of its instances
+  const char* structure = nullptr;  // the tag of its instances' C++ structure, noted by make_object; see object_cast.h
   uint32_t type_flags;
   uint32_t instance_size;      // bytes of an instance without its Attributes
   uint32_t attributes_offset;  // where its instances keep their Attributes; 0: they have none

@@ -6,6 +6,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/coroutine.h"
 #include "lang/objects/exception.h"
@@ -32,9 +33,9 @@ struct AsyncThrow : GcObject {
   Stage stage = Stage::Fresh;
 };
 
-AsyncGenerator* generator_of(const Value& v) { return static_cast<AsyncGenerator*>(v.as_object()); }
-AsyncSend* send_of(const Value& v) { return static_cast<AsyncSend*>(v.as_object()); }
-AsyncThrow* throw_of(const Value& v) { return static_cast<AsyncThrow*>(v.as_object()); }
+AsyncGenerator* generator_of(const Value& v) { return object_cast<AsyncGenerator>(v); }
+AsyncSend* send_of(const Value& v) { return object_cast<AsyncSend>(v); }
+AsyncThrow* throw_of(const Value& v) { return object_cast<AsyncThrow>(v); }
 
 [[noreturn]] void throw_plain(Interpreter& in, ErrorKind kind) {
   throw Thrown(make_exception(in, error_type(in, kind), in.shared->empty_tuple));
@@ -199,7 +200,7 @@ struct AnextAwaitable : GcObject {
   Value otherwise;
 };
 
-AnextAwaitable* anext_of(const Value& v) { return static_cast<AnextAwaitable*>(v.as_object()); }
+AnextAwaitable* anext_of(const Value& v) { return object_cast<AnextAwaitable>(v); }
 
 template <class Step>
 bool or_default(Interpreter& in, const Value& self, Value& out, Step&& step) {
@@ -284,7 +285,7 @@ Type* make_awaitable_type(Interpreter& in, const char* name,
   spec.size = sizeof(T);
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<T*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<T>(self)); };
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.resume = resume;
   type->slots.next = [](Interpreter& in2, const Value& self, Value& out) {
@@ -357,8 +358,8 @@ void fill_async_generator(Interpreter& in, Type* type) {
 void make_awaitable_types(Interpreter& in) {
   Type* type = make_awaitable_type<AsyncSend>(in, "async_generator_asend", resume_send);
   type->slots.traverse = [](Object* self, Visitor& visitor) {
-    visitor(static_cast<AsyncSend*>(self)->generator);
-    visitor(static_cast<AsyncSend*>(self)->sent);
+    visitor(known_cast<AsyncSend>(self)->generator);
+    visitor(known_cast<AsyncSend>(self)->sent);
   };
   type->fill_later([](Interpreter& in2, Type* filled) {
     in2.add_methods(filled, kAwaitableMethods, std::size(kAwaitableMethods));
@@ -368,8 +369,8 @@ void make_awaitable_types(Interpreter& in) {
 
   type = make_awaitable_type<AsyncThrow>(in, "async_generator_athrow", resume_throw);
   type->slots.traverse = [](Object* self, Visitor& visitor) {
-    visitor(static_cast<AsyncThrow*>(self)->generator);
-    visitor(static_cast<AsyncThrow*>(self)->exception);
+    visitor(known_cast<AsyncThrow>(self)->generator);
+    visitor(known_cast<AsyncThrow>(self)->exception);
   };
   type->fill_later([](Interpreter& in2, Type* filled) {
     in2.add_methods(filled, kAwaitableMethods, std::size(kAwaitableMethods));
@@ -379,8 +380,8 @@ void make_awaitable_types(Interpreter& in) {
 
   type = make_awaitable_type<AnextAwaitable>(in, "anext_awaitable", resume_anext);
   type->slots.traverse = [](Object* self, Visitor& visitor) {
-    visitor(static_cast<AnextAwaitable*>(self)->iterator);
-    visitor(static_cast<AnextAwaitable*>(self)->otherwise);
+    visitor(known_cast<AnextAwaitable>(self)->iterator);
+    visitor(known_cast<AnextAwaitable>(self)->otherwise);
   };
   type->fill_later([](Interpreter& in2, Type* filled) {
     in2.add_methods(filled, kAwaitableMethods, std::size(kAwaitableMethods));

@@ -1,4 +1,5 @@
 #include "lang/objects/attribute.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute_reads.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ bool is_method(const Value& v) {
   if (!v.is_object()) return false;
   const ObjectKind kind = v.as_object()->kind;
   return kind == ObjectKind::Function ||
-         (kind == ObjectKind::NativeFunction && static_cast<NativeFunction*>(v.as_object())->is_method());
+         (kind == ObjectKind::NativeFunction && object_cast<NativeFunction>(v)->is_method());
 }
 
 // Wins over the instance's own attributes.
@@ -99,12 +100,12 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
   switch (descriptor->kind) {
     case ObjectKind::Function: return object.is_undefined() ? found : make_bound_method(in, found, object);
     case ObjectKind::NativeFunction:
-      return object.is_undefined() || !static_cast<NativeFunction*>(descriptor)->is_method()
+      return object.is_undefined() || !known_cast<NativeFunction>(descriptor)->is_method()
                  ? found
                  : make_bound_method(in, found, object);
-    case ObjectKind::StaticMethod: return static_cast<StaticMethod*>(descriptor)->function;
+    case ObjectKind::StaticMethod: return known_cast<StaticMethod>(descriptor)->function;
     case ObjectKind::ClassMethod: {
-      const Value& function = static_cast<ClassMethod*>(descriptor)->function;
+      const Value& function = known_cast<ClassMethod>(descriptor)->function;
       const Value self(static_cast<Object*>(owner));
       if (function.is_object() && (function.as_object()->kind == ObjectKind::Function ||
                                    function.as_object()->kind == ObjectKind::NativeFunction)) {
@@ -117,7 +118,7 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
     case ObjectKind::Property: {
       if (overrides(descriptor, in.names->get)) break;
       if (object.is_undefined()) return found;
-      const auto* property = static_cast<Property*>(descriptor);
+      const auto* property = known_cast<Property>(descriptor);
       if (property->get.is_none() || property->get.is_undefined()) property_lacks(in, property, object, "getter");
       return call(in, property->get, {object});
     }
@@ -140,7 +141,7 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
   Object* descriptor = found.as_object();
   if (descriptor->kind == ObjectKind::Property &&
       !overrides(descriptor, value.is_undefined() ? in.names->delete_ : in.names->set)) {
-    const auto* property = static_cast<Property*>(descriptor);
+    const auto* property = known_cast<Property>(descriptor);
     const Value& function = value.is_undefined() ? property->del : property->set;
     if (function.is_none() || function.is_undefined())
       property_lacks(in, property, object, value.is_undefined() ? "deleter" : "setter");
@@ -329,7 +330,7 @@ Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
     message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
   } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
     message =
-        "module '" + text(static_cast<Module*>(object.as_object())->name) + "' has no attribute '" + text(name) + "'";
+        "module '" + text(object_cast<Module>(object)->name) + "' has no attribute '" + text(name) + "'";
   } else {
     message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
   }
@@ -369,7 +370,7 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
     return find_type_attribute(in, as_type(object), name);
   }
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    return find_module_attribute(in, *static_cast<Module*>(object.as_object()), name);
+    return find_module_attribute(in, *object_cast<Module>(object), name);
   }
   return generic_find_attr(in, object, name);
 }
@@ -381,8 +382,8 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
 // The dict that a class or a module keeps its attributes in; null for any other object.
 static Dict* dict_of_holder(const Value& object) {
   if (!object.is_object()) return nullptr;
-  if (object.as_object()->kind == ObjectKind::Type) return static_cast<Type*>(object.as_object())->attributes();
-  return object.as_object()->kind == ObjectKind::Module ? static_cast<Module*>(object.as_object())->dict : nullptr;
+  if (object.as_object()->kind == ObjectKind::Type) return object_cast<Type>(object)->attributes();
+  return object.as_object()->kind == ObjectKind::Module ? object_cast<Module>(object)->dict : nullptr;
 }
 
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
@@ -484,7 +485,7 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
   }
   if (in_class.is_undefined()) return;
   if (in_class.is_object() && in_class.as_object()->kind == ObjectKind::Property) {
-    const Value& getter = static_cast<Property*>(in_class.as_object())->get;
+    const Value& getter = object_cast<Property>(in_class)->get;
     // With __getattr__ an AttributeError of the getter is caught: that is no plain call.
     const bool plain = !(in_class.as_object()->type->type_flags & kScriptClass) && !(type->type_flags & kHasGetAttrHook);
     const bool known =
@@ -496,7 +497,7 @@ void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) 
   if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
   else if (in_class.is_object() && in_class.as_object()->type == in.types.static_method)
     site = {type->version, AttributeSite::Kind::ClassValue, place,
-            &static_cast<StaticMethod*>(in_class.as_object())->function};
+            &object_cast<StaticMethod>(in_class)->function};
   else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
 }
 
@@ -512,7 +513,7 @@ const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
   const Value& found = type_lookup(type, name);
   if (found.is_undefined()) return nullptr;
   if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
-    return &static_cast<StaticMethod*>(found.as_object())->function;
+    return &object_cast<StaticMethod>(found)->function;
   const bool is_function = found.is_object() && (found.as_object()->kind == ObjectKind::Function ||
                                                  found.as_object()->kind == ObjectKind::NativeFunction);
   return is_function || is_plain_value(in, found) ? &found : nullptr;
@@ -527,11 +528,11 @@ const Value* value_at_site(Object* object, const Str* name, const AttributeSite&
       if (object->type->attributes_offset == 0) return site.value;
       return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
     case AttributeSite::Kind::OfClass:
-      return object->kind == ObjectKind::Type && static_cast<Type*>(object)->version == site.version ? site.value
+      return object->kind == ObjectKind::Type && known_cast<Type>(object)->version == site.version ? site.value
                                                                                                      : nullptr;
     case AttributeSite::Kind::OfModule: {
       if (object->kind != ObjectKind::Module || (object->type->type_flags & kScriptClass)) return nullptr;
-      const Dict* dict = static_cast<Module*>(object)->dict;
+      const Dict* dict = known_cast<Module>(object)->dict;
       return dict_entry_is(dict, site.index, name) ? &dict->entries[site.index].value : nullptr;
     }
     default: return nullptr;
@@ -544,12 +545,12 @@ namespace {
 void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
   site.kind = AttributeSite::Kind::Empty;
   if (object->kind == ObjectKind::Type) {
-    Type* type = static_cast<Type*>(object);
+    Type* type = known_cast<Type>(object);
     if (const Value* value = find_class_value(in, type, name)) {
       site = {type->version, AttributeSite::Kind::OfClass, 0, value};
     }
   } else if (object->type->slots.get_attr == nullptr && object->type == in.types.module) {
-    const int32_t at = dict_find_str(static_cast<Module*>(object)->dict, name);
+    const int32_t at = dict_find_str(known_cast<Module>(object)->dict, name);
     if (at != kNoEntry) site = {0, AttributeSite::Kind::OfModule, static_cast<uint32_t>(at), nullptr};
   }
 }

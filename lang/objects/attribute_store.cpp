@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/compiler/chunk.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
 #include "lang/core/make_object.h"
@@ -133,7 +134,7 @@ void add_keys(Interpreter& in, Dict* names, const Dict* from) {
 Value attribute_names(Interpreter& in, const Value& object) {
   const Value names = make_dict(in);
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    Module* const module = static_cast<Module*>(object.as_object());
+    Module* const module = object_cast<Module>(object);
     // A module that is written in the language may say itself what it has (PEP 562).
     if (const Value* own = dict_get_text(module->dict, "__dir__")) {
       const Value told = list_from(in, call(in, *own));
@@ -153,7 +154,7 @@ Value attribute_names(Interpreter& in, const Value& object) {
       }
     }
     if (object.is_object() && object.as_object()->kind == ObjectKind::Function) {
-      const Value& own = static_cast<Function*>(object.as_object())->dict;
+      const Value& own = object_cast<Function>(object)->dict;
       if (!own.is_undefined()) add_keys(in, as_dict(names), as_dict(own));
     }
     for (Type* base : type->mro) add_keys(in, as_dict(names), base->attributes());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class_slots.h"
@@ -59,7 +60,7 @@ namespace {
 // ---- The first types -------------------------------------------------------------------------------------------------
 
 void destroy_type(Interpreter& in, Object* self) {
-  auto* type = static_cast<Type*>(self);
+  auto* type = known_cast<Type>(self);
   for (Type* base : type->bases) {
     base->remove_subclass(type);
     const Value let_go = Value::adopt(base);
@@ -73,7 +74,7 @@ void destroy_type(Interpreter& in, Object* self) {
 }
 
 void traverse_type(Object* self, Visitor& visitor) {
-  auto* type = static_cast<Type*>(self);
+  auto* type = known_cast<Type>(self);
   for (Type* base : type->bases) visitor(base);
   if (Dict* const own = type->attributes_so_far()) visitor(own);
   if (Tuple* const order = type->own_order()) visitor(order);
@@ -81,7 +82,7 @@ void traverse_type(Object* self, Visitor& visitor) {
 
 // The tuple of a metaclass's own mro() names the type itself: a cycle. Garbage gets an order that its bases keep alive.
 void clear_type(Interpreter&, Object* self) {
-  auto* type = static_cast<Type*>(self);
+  auto* type = known_cast<Type>(self);
   if (type->own_order() == nullptr) return;
   type->mro = {type};
   for (Type* base : type->bases)
@@ -90,7 +91,7 @@ void clear_type(Interpreter&, Object* self) {
   type->set_own_order(nullptr);
 }
 
-void destroy_instance(Interpreter& in, Object* self) { free_object(in, static_cast<Instance*>(self)); }
+void destroy_instance(Interpreter& in, Object* self) { free_object(in, known_cast<Instance>(self)); }
 
 // Below `base` alone.
 void derive(Type* type, Type* base) {
@@ -287,7 +288,7 @@ void add_native_property(Interpreter& in, Type* kind, Type* type, const char* na
   auto function = [&](NativeFn fn, const char* parameters) {
     if (fn == nullptr) return Value::none();
     Value made = in.new_function(name, doc, fn);
-    auto* const native = static_cast<NativeFunction*>(made.as_object());
+    auto* const native = object_cast<NativeFunction>(made);
     native->text = parameters;
     native->owner = type;  // so that `self` is checked
     return made;
@@ -339,7 +340,7 @@ void Type::fill_attributes() {
 void destroy_types(Interpreter& in) noexcept {
   std::vector<Type*> types;
   for (GcObject* object : in.collector().objects()) {
-    if (object->kind == ObjectKind::Type) types.push_back(static_cast<Type*>(object));
+    if (object->kind == ObjectKind::Type) types.push_back(known_cast<Type>(object));
   }
   std::vector<Value> held;  // what they own goes while all of them still stand
   for (Type* type : types) {
@@ -380,7 +381,7 @@ void type_changed(Interpreter& in, Type* type) {
   // A metaclass: what a site remembers of its classes, by their versions, is no longer true.
   for (GcObject* object : in.collector().objects()) {
     if (object->kind != ObjectKind::Type || !object->type->is_subtype_of(type)) continue;
-    static_cast<Type*>(object)->version = in.type_cache().new_version();
+    known_cast<Type>(object)->version = in.type_cache().new_version();
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/native.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/type.h"
 
 namespace tessera::lang {
@@ -17,34 +18,36 @@ struct Instance : GcObject {
 
 // An instance of a script subclass of int, float or bool-like natives: the immediate is inside.
 struct Boxed : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Boxed;
   Value value;
 };
 
-// A property, or a getset_descriptor or member_descriptor with native functions.
+// A property; or a getset_descriptor or member_descriptor with native functions; or, with ObjectKind::Other, a member of __slots__:
+// a member_descriptor that reads and writes the shared key `name`.
 struct Property : GcObject {
   Value get, set, del, doc, name;
   Value owner;  // of a native descriptor: the type that has it
 };
 
 struct StaticMethod : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::StaticMethod;
   Value function;
 };
 
 struct ClassMethod : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::ClassMethod;
   Value function;
 };
 
 struct Super : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Super;
   Type* start;  // the search begins behind it in the object's type's mro
   Value self;   // an instance or, in a classmethod, a class
   Type* self_type;
 };
 
-// A member of __slots__: a member_descriptor of kind Other that reads and writes the shared key `name`.
-struct SlotMember : Property {};
-
 inline bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
-inline Type* as_type(const Value& v) { return static_cast<Type*>(v.as_object()); }
+inline Type* as_type(const Value& v) { return known_cast<Type>(v); }
 
 // What the constructor calls first and once more when str, dict and tuple exist.
 void make_core_types(Interpreter& in);

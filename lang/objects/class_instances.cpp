@@ -1,5 +1,6 @@
 // How instances come into being: __new__, __init__, and the refusals of abstract classes.
 #include "lang/compiler/chunk.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/failure.h"
 #include "lang/core/error.h"
@@ -43,7 +44,7 @@ Value call_with(Interpreter& in, const Value& function, const Value& first, cons
 
 Value unwrapped(const Value& found) {
   if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
-    return static_cast<StaticMethod*>(found.as_object())->function;
+    return object_cast<StaticMethod>(found)->function;
   return found;
 }
 
@@ -53,7 +54,7 @@ bool init_runs(const Type* type, const Value& init) {
   if (is_function(init)) return true;
   if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
     return !init.is_undefined() && !init.is_none();
-  const Type* owner = static_cast<NativeFunction*>(init.as_object())->owner;
+  const Type* owner = object_cast<NativeFunction>(init)->owner;
   if (owner == nullptr || owner == owner->owner->types.object) return false;
   if (owner->type_flags & kScriptClass) return true;
   return (type->type_flags & kScriptClass) &&

@@ -1,4 +1,5 @@
 // What object, type and module offer to scripts (property, staticmethod, classmethod, super: descriptors.cpp).
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/core/bind.h"
@@ -183,7 +184,7 @@ const NativeDef kObjectMethods[] = {
 // A class method that gets its arguments as they were written, with the class in front.
 void add_raw_class_method(Interpreter& in, Type* owner, const char* name, NativeFn function, const char* doc) {
   const Value made = in.new_function(name, doc, function);
-  auto* const f = static_cast<NativeFunction*>(made.as_object());
+  auto* const f = object_cast<NativeFunction>(made);
   f->owner = owner;
   f->takes_class = true;
   dict_set_str(in, owner->attributes(), f->name, make_class_method(in, made));
@@ -338,13 +339,13 @@ Value module_make(Interpreter& in, Type* type, const Args& args) {
 }
 
 Value module_init(Interpreter& in, const Args& args) {
-  module_fill(in, *static_cast<Module*>(args[0].as_object()), without_first(args));
+  module_fill(in, *object_cast<Module>(args[0]), without_first(args));
   return Value::none();
 }
 
 Value module_repr_method(Interpreter& in, const Args& args) { return in.types.module->slots.repr(in, args[0]); }
 
-Module& module_of(const Args& args) { return *static_cast<Module*>(args[0].as_object()); }
+Module& module_of(const Args& args) { return *object_cast<Module>(args[0]); }
 
 Value module_dict(Interpreter& in, const Args& args) {
   if (module_of(args).dict == in.vm().builtins()) complete_builtins(in);

@@ -5,6 +5,7 @@
 // type_lookup, so subclasses share it.
 #include "lang/objects/class_slots.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
@@ -33,9 +34,9 @@ Value bind_special(Interpreter& in, const Value& method, const Value& self) {
   if (!method.is_object()) return method;
   Object* const descriptor = method.as_object();
   const Value type(static_cast<Object*>(type_of(in, self)));
-  if (descriptor->kind == ObjectKind::StaticMethod) return static_cast<StaticMethod*>(descriptor)->function;
+  if (descriptor->kind == ObjectKind::StaticMethod) return known_cast<StaticMethod>(descriptor)->function;
   if (descriptor->kind == ObjectKind::ClassMethod)
-    return make_bound_method(in, static_cast<ClassMethod*>(descriptor)->function, type);
+    return make_bound_method(in, known_cast<ClassMethod>(descriptor)->function, type);
   const Value get = type_lookup(descriptor->type, in.names->get);
   return get.is_undefined() ? method : call(in, get, {method, self, type});
 }

@@ -1,4 +1,5 @@
 // Classes of scripts: their layout, type.__new__, and the class statement around it, which asks the metaclass.
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 
 #include <algorithm>
@@ -235,7 +236,7 @@ void set_names(Interpreter& in, Type* type) {
   }
   dict_for_each(type->attributes(), [&](const Value& key, const Value& value) {
     if (value.is_object() && value.as_object()->kind == ObjectKind::Property) {
-      auto* property = static_cast<Property*>(value.as_object());
+      auto* property = object_cast<Property>(value);
       if (property->name.is_undefined()) property->name = key;
     }
   });
@@ -270,7 +271,7 @@ Type* new_script_type(Interpreter& in, Type* meta, Str* name, std::vector<Type*>
   type->name = hold(name);
   type->qualname = hold(name);
   type->module = hold(in.names->main_);
-  type->set_attributes(static_cast<Dict*>(dict_copy(in, as_dict(name_space)).release()));
+  type->set_attributes(known_cast<Dict>(dict_copy(in, as_dict(name_space)).release()));
   type->version = in.type_cache().new_version();
   type->type_flags = kScriptClass;
   for (Type* b : bases) {
@@ -308,7 +309,7 @@ void take_names(Interpreter& in, Type* type) {
 Cell* take_class_cell(Interpreter& in, Type* type, Value& keep) {
   keep = take(in, type->attributes(), in.names->classcell_);
   if (keep.is_undefined()) return nullptr;
-  if (keep.is_object() && keep.as_object()->kind == ObjectKind::Cell) return static_cast<Cell*>(keep.as_object());
+  if (keep.is_object() && keep.as_object()->kind == ObjectKind::Cell) return object_cast<Cell>(keep);
   throw_error(ErrorKind::TypeError, "__classcell__ must be a nonlocal cell, not %s",
               repr_text(in, Value(type_of(in, keep))).c_str());
 }
@@ -450,7 +451,7 @@ Value end_class(Interpreter& in, const Value& state, const Value& cell, Str* nam
   if (meta.is(as_value(in.types.type)))
     return make_class(in, in.types.type, name, parts[kBases], name_space, parts[kKeywords]);
   Value made = call_with_keywords(in, meta, {as_value(name), parts[kBases], name_space}, parts[kKeywords]);
-  if (has_cell && is_type(made)) check_class_cell(in, static_cast<Cell*>(cell.as_object()), name, made);
+  if (has_cell && is_type(made)) check_class_cell(in, object_cast<Cell>(cell), name, made);
   return made;
 }
 

@@ -12,6 +12,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
@@ -28,11 +29,11 @@ namespace {
 
 constexpr int64_t kBytesOfWord = 2;
 
-Code* code_of(const Args& a) { return static_cast<Code*>(a[0].as_object()); }
-Code* code_of(const Value& v) { return static_cast<Code*>(v.as_object()); }
+Code* code_of(const Args& a) { return object_cast<Code>(a[0]); }
+Code* code_of(const Value& v) { return object_cast<Code>(v); }
 
 void destroy_code(Interpreter& in, Object* object) {
-  free_object(in, static_cast<Code*>(object));  // its names are interned: the interpreter holds them
+  free_object(in, known_cast<Code>(object));  // its names are interned: the interpreter holds them
 }
 
 uint32_t first_line(const Code* code) {

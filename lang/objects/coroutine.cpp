@@ -6,6 +6,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
@@ -145,7 +146,7 @@ struct CoroutineWrapper : GcObject {
 };
 
 Generator* self_of(const Args& args) { return as_generator(args[0]); }
-CoroutineWrapper* wrapper_of(const Value& v) { return static_cast<CoroutineWrapper*>(v.as_object()); }
+CoroutineWrapper* wrapper_of(const Value& v) { return object_cast<CoroutineWrapper>(v); }
 
 // send, throw and close of both types.
 Value send_to(Interpreter& in, const Value& coroutine, const Value& sent) {
@@ -214,7 +215,7 @@ void fill_coroutine(Interpreter& in, Type* type) {
   in.add_methods(type, kCoroutineMethods, std::size(kCoroutineMethods));
   add_generator_properties(in, type, "cr_running", "cr_suspended", "cr_code", "cr_frame", "cr_await");
   in.add_property(type, "cr_origin", [](Interpreter&, const Args& args) {
-    const Value& origin = static_cast<Coroutine*>(args[0].as_object())->origin;
+    const Value& origin = object_cast<Coroutine>(args[0])->origin;
     return origin.is_undefined() ? Value::none() : origin;
   });
 }
@@ -243,9 +244,9 @@ void make_wrapper_type(Interpreter& in) {
   spec.size = sizeof(CoroutineWrapper);
   spec.flags = kFinalType;
   Type* const type = in.types.coroutine_wrapper = in.new_type(spec);
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<CoroutineWrapper*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<CoroutineWrapper>(self)); };
   type->slots.traverse = [](Object* self, Visitor& visitor) {
-    visitor(static_cast<CoroutineWrapper*>(self)->coroutine);
+    visitor(known_cast<CoroutineWrapper>(self)->coroutine);
   };
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.resume = resume_wrapper;

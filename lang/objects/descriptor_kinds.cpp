@@ -14,6 +14,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
@@ -44,17 +45,17 @@ bool is_bound(const Value& v) { return v.as_object()->kind == ObjectKind::BoundM
 // The native function behind a method descriptor, a bound one or a class method.
 const NativeFunction* native_of(const Value& v) {
   const Object* object = v.as_object();
-  if (object->kind == ObjectKind::BoundMethod) object = static_cast<const BoundMethod*>(object)->function.as_object();
-  if (object->kind == ObjectKind::ClassMethod) object = static_cast<const ClassMethod*>(object)->function.as_object();
-  return static_cast<const NativeFunction*>(object);
+  if (object->kind == ObjectKind::BoundMethod) object = known_cast<const BoundMethod>(object)->function.as_object();
+  if (object->kind == ObjectKind::ClassMethod) object = known_cast<const ClassMethod>(object)->function.as_object();
+  return known_cast<const NativeFunction>(object);
 }
 
-Property* data_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
+Property* data_of(const Args& args) { return object_cast<Property>(args[0]); }
 Type* owner_of(const Property* property) { return as_type(property->owner); }
 
 // __self__ of a builtin_function_or_method: the object, the class of `__new__`, the module of a function.
 Value self_of(Interpreter& in, const Value& v) {
-  if (is_bound(v)) return static_cast<BoundMethod*>(v.as_object())->self;
+  if (is_bound(v)) return object_cast<BoundMethod>(v)->self;
   const NativeFunction* f = native_of(v);
   if (f->owner != nullptr) return as_value(f->owner);
   Str* const module = f->module != nullptr ? f->module : in.names->builtins;
@@ -86,7 +87,7 @@ Value method_wrapper_repr(Interpreter& in, const Value& self) {
 }
 
 Value data_repr(Interpreter& in, const Value& self) {
-  const auto* property = static_cast<Property*>(self.as_object());
+  const auto* property = object_cast<Property>(self);
   const char* what = property->type == in.types.member_descriptor ? "member" : "attribute";
   return make_str(in, std::string("<") + what + " '" + std::string(text_of(property->name)) + "' of '" +
                           text(owner_of(property)->name) + "' objects>");
@@ -95,8 +96,8 @@ Value data_repr(Interpreter& in, const Value& self) {
 // --- the parts of a builtin_function_or_method, which has two layouts
 
 void destroy_builtin(Interpreter& in, Object* self) {
-  if (self->kind == ObjectKind::NativeFunction) return free_object(in, static_cast<NativeFunction*>(self));
-  auto* const bound = static_cast<BoundMethod*>(self);
+  if (self->kind == ObjectKind::NativeFunction) return free_object(in, known_cast<NativeFunction>(self));
+  auto* const bound = known_cast<BoundMethod>(self);
   bound->~BoundMethod();
   in.heap.deallocate(bound, sizeof(BoundMethod));
 }
@@ -231,7 +232,7 @@ Value class_method_get(Interpreter& in, const Args& args) {
   if (!as_type(given)->is_subtype_of(f->owner))
     throw_error(ErrorKind::TypeError, "descriptor '%s' requires a subtype of '%s' but received '%s'", name.c_str(),
                 owner.c_str(), text(as_type(given)->name).c_str());
-  return make_bound_method(in, static_cast<ClassMethod*>(args[0].as_object())->function, given);
+  return make_bound_method(in, object_cast<ClassMethod>(args[0])->function, given);
 }
 
 Value class_method_call(Interpreter& in, const Value& self, const Args& args) {
@@ -242,7 +243,7 @@ Value class_method_call(Interpreter& in, const Value& self, const Args& args) {
   if (!is_type(args[0]))
     throw_error(ErrorKind::TypeError, "descriptor '%s' for type '%s' needs a type, not a '%s' as arg 2", text(f->name).c_str(),
                 text(f->owner->name).c_str(), std::string(type_name(in, args[0])).c_str());
-  return call(in, static_cast<ClassMethod*>(self.as_object())->function, args);
+  return call(in, object_cast<ClassMethod>(self)->function, args);
 }
 
 // --- data
@@ -276,7 +277,7 @@ Value data_delete(Interpreter& in, const Args& args) {
 
 Value member_get(Interpreter& in, const Value& self, const Value& instance, Type*) {
   if (instance.is_undefined()) return self;
-  const auto* member = static_cast<SlotMember*>(self.as_object());
+  const auto* member = object_cast<Property>(self);
   Str* const name = as_str(member->name);
   if (!type_of(in, instance)->is_subtype_of(owner_of(member))) wrong_instance(in, name, owner_of(member), instance);
   const Value* found = find_own_attribute(instance.as_object(), name);
@@ -288,7 +289,7 @@ Value member_get(Interpreter& in, const Value& self, const Value& instance, Type
 }
 
 void member_set(Interpreter& in, const Value& self, const Value& instance, const Value& value) {
-  const auto* member = static_cast<SlotMember*>(self.as_object());
+  const auto* member = object_cast<Property>(self);
   Str* const name = as_str(member->name);
   if (!type_of(in, instance)->is_subtype_of(owner_of(member))) wrong_instance(in, name, owner_of(member), instance);
   if (!value.is_undefined()) return set_own_attribute(in, instance.as_object(), name, value);
@@ -360,7 +361,7 @@ void fill_data_descriptor(Interpreter& in, Type* type) {
   in.add_methods(type, kDataRows, std::size(kDataRows));
 }
 
-void destroy_native_function(Interpreter& in, Object* self) { free_object(in, static_cast<NativeFunction*>(self)); }
+void destroy_native_function(Interpreter& in, Object* self) { free_object(in, known_cast<NativeFunction>(self)); }
 
 void set_up(Type* type, Value (*repr)(Interpreter&, const Value&), Type::Fill fill) {
   type->slots.repr = repr;
@@ -399,7 +400,7 @@ void add_descriptor_kinds(Interpreter& in) {
     type->slots.destroy = t.property->slots.destroy;
     type->slots.traverse = t.property->slots.traverse;
   }
-  t.member_descriptor->slots.descr_get = member_get;  // of SlotMembers alone: properties are asked by their kind
+  t.member_descriptor->slots.descr_get = member_get;  // of members of __slots__ alone: those with native functions are asked by their kind
   t.member_descriptor->slots.descr_set = member_set;
 }
 
@@ -416,7 +417,7 @@ Value make_native_property(Interpreter& in, Type* type, Type* owner, Str* name, 
 }
 
 Value make_slot_member(Interpreter& in, Str* name, Type* owner) {
-  auto* member = make_object<SlotMember>(in, in.types.member_descriptor);
+  auto* member = make_object<Property>(in, in.types.member_descriptor);
   member->kind = ObjectKind::Other;
   member->doc = Value::none();
   member->name = Value(name);

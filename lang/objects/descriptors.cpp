@@ -1,4 +1,5 @@
 // property, staticmethod, classmethod and super.
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
@@ -32,7 +33,7 @@ Value argument(const Args& args, uint32_t place, std::string_view name) {
 
 // ---- property --------------------------------------------------------------------------------------------------------
 
-Property* property_of(const Args& args) { return static_cast<Property*>(args[0].as_object()); }
+Property* property_of(const Args& args) { return object_cast<Property>(args[0]); }
 
 // `type`: property, staticmethod or classmethod, or a class below it.
 Value new_property(Interpreter& in, Type* type, const Value& get, const Value& set, const Value& del,
@@ -54,7 +55,7 @@ Value new_wrapper(Interpreter& in, Type* type, const Value& function) {
 
 // A class below that has an __init__ reads the arguments itself, and may call this one.
 Value property_init(Interpreter&, const Args& args) {
-  auto* property = static_cast<Property*>(args[0].as_object());
+  auto* property = object_cast<Property>(args[0]);
   property->get = args[1], property->set = args[2], property->del = args[3], property->doc = args[4];
   return Value::none();
 }
@@ -71,7 +72,7 @@ Value property_make(Interpreter& in, Type* type, const Args& args) {
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
   const Property* old = property_of(args);
   Value made = make_property(in, old->get, old->set, old->del, old->doc);
-  auto* property = static_cast<Property*>(made.as_object());
+  auto* property = object_cast<Property>(made);
   property->*part = args[1];
   property->name = old->name;
   return made;
@@ -156,7 +157,7 @@ const NativeDef kPropertyMethods[] = {
 
 template <class T>
 const Value& function_of(const Value& self) {
-  return static_cast<T*>(self.as_object())->function;
+  return object_cast<T>(self)->function;
 }
 
 template <class T>
@@ -198,18 +199,18 @@ Value wrapper_dict(Interpreter& in, const Args& args) {
 
 template <class T>
 Value wrapper_init(Interpreter&, const Args& args) {
-  T* const wrapper = static_cast<T*>(args[0].as_object());
+  T* const wrapper = object_cast<T>(args[0]);
   const Value before = std::exchange(wrapper->function, args[1]);
   return Value::none();
 }
 
 template <class T>
 void destroy_wrapper(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
+  free_object(in, known_cast<T>(self));
 }
 template <class T>
 void traverse_wrapper(Object* self, Visitor& visitor) {
-  visitor(static_cast<T*>(self)->function);
+  visitor(known_cast<T>(self)->function);
 }
 
 // A class below that has an __init__ of its own may take what it likes.
@@ -245,7 +246,7 @@ void become_wrapper(Type* type) {
 
 Value adopt_type(Type* type) { return type == nullptr ? Value() : Value::adopt(type); }
 
-Super* super_of(const Value& v) { return static_cast<Super*>(v.as_object()); }
+Super* super_of(const Value& v) { return object_cast<Super>(v); }
 
 Value super_attribute(Interpreter& in, const Value& self, Str* name) {
   const Super* super = super_of(self);
@@ -321,22 +322,22 @@ Value super_make(Interpreter& in, Type* type, const Args& args) {
 }
 
 void destroy_super(Interpreter& in, Object* self) {
-  auto* super = static_cast<Super*>(self);
+  auto* super = known_cast<Super>(self);
   const Value start = adopt_type(super->start);
   const Value type = adopt_type(super->self_type);
   free_object(in, super);
 }
 
 void traverse_super(Object* self, Visitor& visitor) {
-  auto* super = static_cast<Super*>(self);
+  auto* super = known_cast<Super>(self);
   if (super->start != nullptr) visitor(super->start);
   if (super->self_type != nullptr) visitor(super->self_type);
   visitor(super->self);
 }
 
-void destroy_property(Interpreter& in, Object* self) { free_object(in, static_cast<Property*>(self)); }
+void destroy_property(Interpreter& in, Object* self) { free_object(in, known_cast<Property>(self)); }
 void traverse_property(Object* self, Visitor& visitor) {
-  auto* p = static_cast<Property*>(self);
+  auto* p = known_cast<Property>(self);
   for (const Value* v : {&p->get, &p->set, &p->del, &p->doc, &p->owner}) visitor(*v);
 }
 

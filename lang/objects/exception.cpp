@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute_reads.h"
 #include "lang/objects/exception_types.h"
 #include "lang/vm/frame.h"
@@ -53,7 +54,7 @@ namespace {
 
 bool is_exception_class(Interpreter& in, const Value& value) {
   return value.is_object() && value.as_object()->kind == ObjectKind::Type &&
-         static_cast<Type*>(value.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException));
+         object_cast<Type>(value)->is_subtype_of(error_type(in, ErrorKind::BaseException));
 }
 
 }  // namespace
@@ -199,14 +200,14 @@ void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
 }
 
 bool exception_matches(Interpreter& in, const Value& exception, const Value& classes) {
-  if (is_exception_class(in, classes)) return is_instance(in, exception, static_cast<Type*>(classes.as_object()));
+  if (is_exception_class(in, classes)) return is_instance(in, exception, object_cast<Type>(classes));
   if (is_tuple(classes)) {
     bool matches = false;
     for (const Value& one : *as_tuple(classes)) {
       if (!is_exception_class(in, one)) {
         throw Error(ErrorKind::TypeError, "catching classes that do not inherit from BaseException is not allowed");
       }
-      matches = matches || is_instance(in, exception, static_cast<Type*>(one.as_object()));
+      matches = matches || is_instance(in, exception, object_cast<Type>(one));
     }
     return matches;
   }

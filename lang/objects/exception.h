@@ -7,6 +7,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/error.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -26,6 +27,7 @@ struct Traceback : GcObject {
 };
 
 struct Exception : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Exception;
   Value args;   // a tuple
   Value cause;  // an Exception or None
   Value context;
@@ -42,7 +44,7 @@ struct Exception : GcObject {
 inline bool is_exception(const Value& v) noexcept {
   return v.is_object() && v.as_object()->kind == ObjectKind::Exception;
 }
-inline Exception* as_exception(const Value& v) noexcept { return static_cast<Exception*>(v.as_object()); }
+inline Exception* as_exception(const Value& v) noexcept { return known_cast<Exception>(v); }
 
 Type* error_type(Interpreter& in, ErrorKind kind);
 bool is_error(Interpreter& in, const Value& exception, ErrorKind kind);

@@ -7,6 +7,7 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_types.h"
@@ -129,7 +130,7 @@ Parts split(Interpreter& in, const Value& exception, const Condition& condition)
 
 bool is_exception_class(Interpreter& in, const Value& v) {
   return v.is_object() && v.as_object()->kind == ObjectKind::Type &&
-         static_cast<Type*>(v.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException));
+         object_cast<Type>(v)->is_subtype_of(error_type(in, ErrorKind::BaseException));
 }
 
 // A class, a tuple of classes, or a function that decides.
@@ -162,7 +163,7 @@ Value new_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return make_group(in, static_cast<Type*>(args[0].as_object()), rest);
+  return make_group(in, object_cast<Type>(args[0]), rest);
 }
 
 Value group_str(Interpreter& in, const Value& self) {
@@ -209,7 +210,7 @@ void check_classes(Interpreter& in, const Value& classes) {
     if (!is_exception_class(in, each)) {
       throw Error(ErrorKind::TypeError, "catching classes that do not inherit from BaseException is not allowed");
     }
-    if (static_cast<Type*>(each.as_object())->is_subtype_of(base_group(in))) {
+    if (object_cast<Type>(each)->is_subtype_of(base_group(in))) {
       throw Error(ErrorKind::TypeError, "catching ExceptionGroup with except* is not allowed. Use except instead.");
     }
   };

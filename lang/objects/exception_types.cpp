@@ -1,4 +1,5 @@
 #include "lang/objects/exception_types.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/unicode_errors.h"
 
 #include <algorithm>
@@ -43,10 +44,10 @@ constexpr struct {
 
 // --- slots
 
-void destroy_exception(Interpreter& in, Object* object) { free_object(in, static_cast<Exception*>(object)); }
+void destroy_exception(Interpreter& in, Object* object) { free_object(in, known_cast<Exception>(object)); }
 
 void traverse_exception(Object* object, Visitor& visitor) {
-  const Exception* e = static_cast<Exception*>(object);
+  const Exception* e = known_cast<Exception>(object);
   visitor(e->args);
   visitor(e->cause);
   visitor(e->context);
@@ -55,7 +56,7 @@ void traverse_exception(Object* object, Visitor& visitor) {
 }
 
 void clear_exception(Interpreter& in, Object* object) {
-  Exception* const e = static_cast<Exception*>(object);
+  Exception* const e = known_cast<Exception>(object);
   e->args = in.shared != nullptr ? in.shared->empty_tuple : Value::none();
   e->cause = Value::none();
   e->context = Value::none();
@@ -301,7 +302,7 @@ Value new_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return make_instance(in, static_cast<Type*>(args[0].as_object()), rest);
+  return make_instance(in, object_cast<Type>(args[0]), rest);
 }
 
 constexpr NativeDef kMethods[] = {
@@ -448,24 +449,24 @@ void fill_class(Interpreter& in, Type* type) {
 // --- tracebacks
 
 void destroy_traceback(Interpreter& in, Object* object) {
-  Traceback* const t = static_cast<Traceback*>(object);
+  Traceback* const t = known_cast<Traceback>(object);
   if (t->code != nullptr && --t->code->refcount == 0) destroy_object(t->code);
   free_object(in, t);
 }
 
 void traverse_traceback(Object* object, Visitor& visitor) {
-  visitor(static_cast<Traceback*>(object)->next);
-  visitor(static_cast<Traceback*>(object)->globals);
-  visitor(static_cast<Traceback*>(object)->variables);
+  visitor(known_cast<Traceback>(object)->next);
+  visitor(known_cast<Traceback>(object)->globals);
+  visitor(known_cast<Traceback>(object)->variables);
 }
 
 void clear_traceback(Interpreter&, Object* object) {
-  static_cast<Traceback*>(object)->next = Value::none();
-  static_cast<Traceback*>(object)->globals = Value();
-  static_cast<Traceback*>(object)->variables = Value();
+  known_cast<Traceback>(object)->next = Value::none();
+  known_cast<Traceback>(object)->globals = Value();
+  known_cast<Traceback>(object)->variables = Value();
 }
 
-Traceback* traceback_of(const Args& args) { return static_cast<Traceback*>(args[0].as_object()); }
+Traceback* traceback_of(const Args& args) { return object_cast<Traceback>(args[0]); }
 
 Type* plain_type(Interpreter& in, const char* name, uint32_t size) {
   NativeTypeSpec spec;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/module.h"
@@ -39,8 +40,8 @@ std::string address(const Object* object) {
   return text;
 }
 
-Function* function_of(const Value& v) { return static_cast<Function*>(v.as_object()); }
-BoundMethod* method_of(const Value& v) { return static_cast<BoundMethod*>(v.as_object()); }
+Function* function_of(const Value& v) { return object_cast<Function>(v); }
+BoundMethod* method_of(const Value& v) { return object_cast<BoundMethod>(v); }
 
 // --- functions
 
@@ -48,7 +49,7 @@ BoundMethod* method_of(const Value& v) { return static_cast<BoundMethod*>(v.as_o
 size_t cells_of(const Function* f) { return f->closure == nullptr ? 0 : f->code->captures.size(); }
 
 void clear_function(Interpreter&, Object* object) {
-  Function* const f = static_cast<Function*>(object);
+  Function* const f = known_cast<Function>(object);
   f->defaults = Value();
   f->keyword_defaults = Value();
   f->annotations = Value();
@@ -61,7 +62,7 @@ void clear_function(Interpreter&, Object* object) {
 }
 
 void destroy_function(Interpreter& in, Object* object) {
-  Function* const f = static_cast<Function*>(object);
+  Function* const f = known_cast<Function>(object);
   clear_function(in, object);
   if (f->closure != nullptr) in.deallocate(f->closure, cells_of(f) * sizeof(Cell*));
   release(f->code);
@@ -73,7 +74,7 @@ void destroy_function(Interpreter& in, Object* object) {
 }
 
 void traverse_function(Object* object, Visitor& visitor) {
-  const Function* f = static_cast<Function*>(object);
+  const Function* f = known_cast<Function>(object);
   visitor(static_cast<Object*>(f->globals));
   visitor(static_cast<Object*>(f->builtins));
   visitor(f->module);
@@ -238,7 +239,7 @@ bool may_run(Interpreter& in, const Function* function, const Code* code) {
 Value set_code(Interpreter& in, const Args& a) {
   Function* const f = function_of(a[0]);
   if (!is_code(a[1])) throw Error(ErrorKind::TypeError, "__code__ must be set to a code object");
-  Code* const code = static_cast<Code*>(a[1].as_object());
+  Code* const code = object_cast<Code>(a[1]);
   if (code->captures.size() != f->code->captures.size()) {
     throw_error(ErrorKind::ValueError, "%s() requires a code object with %zu free vars, not %zu",
                 std::string(f->name->view()).c_str(), f->code->captures.size(), code->captures.size());
@@ -285,7 +286,7 @@ Value make_function_object(Interpreter& in, Type*, const Args& args) {
   if (!given[2].is_none() && !is_str(given[2])) throw Error(ErrorKind::TypeError, "arg 3 (name) must be None or string");
   if (!given[3].is_none() && !is_tuple(given[3]))
     throw Error(ErrorKind::TypeError, "arg 4 (defaults) must be None or tuple");
-  Code* const code = static_cast<Code*>(given[0].as_object());
+  Code* const code = object_cast<Code>(given[0]);
   const size_t wanted = code->captures.size();
   if (!is_tuple(given[4]) && (wanted != 0 || !given[4].is_none()))
     throw Error(ErrorKind::TypeError, wanted != 0 ? "arg 5 (closure) must be tuple" : "arg 5 (closure) must be None or tuple");
@@ -301,7 +302,7 @@ Value make_function_object(Interpreter& in, Type*, const Args& args) {
   }
   const Value made = make_function(in, code, as_dict(given[1]));
   Function* const f = as_function(made);
-  for (size_t i = 0; i < cells; ++i) f->closure[i] = retained(static_cast<Cell*>(as_tuple(given[4])->items[i].as_object()));
+  for (size_t i = 0; i < cells; ++i) f->closure[i] = retained(object_cast<Cell>(as_tuple(given[4])->items[i]));
   if (!given[2].is_none()) set_name(f->name, given[2], "__name__");
   if (!given[3].is_none()) f->defaults = given[3];
   return made;
@@ -328,14 +329,14 @@ void add_function_properties(Interpreter& in, Type* type) {
 
 // --- bound methods
 
-void destroy_bound(Interpreter& in, Object* object) { free_object(in, static_cast<BoundMethod*>(object)); }
+void destroy_bound(Interpreter& in, Object* object) { free_object(in, known_cast<BoundMethod>(object)); }
 void traverse_bound(Object* object, Visitor& visitor) {
-  visitor(static_cast<BoundMethod*>(object)->function);
-  visitor(static_cast<BoundMethod*>(object)->self);
+  visitor(known_cast<BoundMethod>(object)->function);
+  visitor(known_cast<BoundMethod>(object)->self);
 }
 void clear_bound(Interpreter&, Object* object) {
-  static_cast<BoundMethod*>(object)->function = Value();
-  static_cast<BoundMethod*>(object)->self = Value();
+  known_cast<BoundMethod>(object)->function = Value();
+  known_cast<BoundMethod>(object)->self = Value();
 }
 
 Value bound_repr(Interpreter& in, const Value& self) {
@@ -372,9 +373,9 @@ Value bound_compare(Interpreter& in, CompareOp op, const Value& self, const Valu
 
 // --- cells and code
 
-void destroy_cell(Interpreter& in, Object* object) { free_object(in, static_cast<Cell*>(object)); }
-void traverse_cell(Object* object, Visitor& visitor) { visitor(static_cast<Cell*>(object)->value); }
-void clear_cell(Interpreter&, Object* object) { static_cast<Cell*>(object)->value = Value(); }
+void destroy_cell(Interpreter& in, Object* object) { free_object(in, known_cast<Cell>(object)); }
+void traverse_cell(Object* object, Visitor& visitor) { visitor(known_cast<Cell>(object)->value); }
+void clear_cell(Interpreter&, Object* object) { known_cast<Cell>(object)->value = Value(); }
 
 Value make_cell_object(Interpreter& in, Type*, const Args& args) {
   if (args.keyword_names != nullptr) throw Error(ErrorKind::TypeError, "cell() takes no keyword arguments");
@@ -385,14 +386,14 @@ Value make_cell_object(Interpreter& in, Type*, const Args& args) {
 // By what they hold; an empty cell stands before all others.
 Value cell_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   if (!other.is_object() || other.as_object()->kind != ObjectKind::Cell) return in.not_implemented;
-  const Value& left = static_cast<Cell*>(self.as_object())->value;
-  const Value& right = static_cast<Cell*>(other.as_object())->value;
+  const Value& left = object_cast<Cell>(self)->value;
+  const Value& right = object_cast<Cell>(other)->value;
   if (!left.is_undefined() && !right.is_undefined()) return compare(in, op, left, right);
   return compare(in, op, Value::integer(left.is_undefined() ? 0 : 1), Value::integer(right.is_undefined() ? 0 : 1));
 }
 
 Value cell_repr(Interpreter& in, const Value& self) {
-  const Value& value = static_cast<Cell*>(self.as_object())->value;
+  const Value& value = object_cast<Cell>(self)->value;
   const std::string head = "<cell at " + address(self.as_object()) + ": ";
   if (value.is_undefined()) return make_str(in, head + "empty>");
   const Object* held = value.is_object() ? value.as_object() : self.as_object();
@@ -418,7 +419,7 @@ Dict* builtins_for(Interpreter& in, Dict* globals) {
   const Value* named = dict_get_str(globals, in.names->builtins_);
   if (named == nullptr || !named->is_object()) return in.vm().builtins();
   Dict* found = in.vm().builtins();
-  if (named->as_object()->kind == ObjectKind::Module) found = static_cast<Module*>(named->as_object())->dict;
+  if (named->as_object()->kind == ObjectKind::Module) found = object_cast<Module>(*named)->dict;
   else if (is_dict(*named)) found = as_dict(*named);
   dict_enroll(in, found);
   return found;
@@ -545,17 +546,17 @@ void fill_cell(Interpreter& in, Type* type) {
   in.add_property(
       type, "cell_contents",
       [](Interpreter&, const Args& a) {
-        const Value& v = static_cast<Cell*>(a[0].as_object())->value;
+        const Value& v = object_cast<Cell>(a[0])->value;
         if (v.is_undefined()) throw Error(ErrorKind::ValueError, "Cell is empty");
         return v;
       },
       [](Interpreter&, const Args& a) {
-        static_cast<Cell*>(a[0].as_object())->value = a[1];
+        object_cast<Cell>(a[0])->value = a[1];
         return Value::none();
       },
       "",
       [](Interpreter&, const Args& a) {
-        static_cast<Cell*>(a[0].as_object())->value = Value();
+        object_cast<Cell>(a[0])->value = Value();
         return Value::none();
       });
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/types/iterators.h"
 #include "lang/vm/frame_object.h"
@@ -393,7 +394,7 @@ Value thrown_instance(Interpreter& in, const Args& args) {
     if (!value.is_none()) throw Error(ErrorKind::TypeError, "instance exception may not have a separate value");
     exception = kind;
   } else if (kind.is_object() && kind.as_object()->kind == ObjectKind::Type &&
-             static_cast<Type*>(kind.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException))) {
+             object_cast<Type>(kind)->is_subtype_of(error_type(in, ErrorKind::BaseException))) {
     exception = instance_of_class(in, kind, value);
   } else {
     throw_error(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not %s",
@@ -407,7 +408,7 @@ Value thrown_instance(Interpreter& in, const Args& args) {
 
 namespace {
 
-Generator* self_of(const Args& args) { return static_cast<Generator*>(args[0].as_object()); }
+Generator* self_of(const Args& args) { return object_cast<Generator>(args[0]); }
 
 Value set_name(Str*& place, const Value& name, const char* what) {
   if (!is_str(name)) throw_error(ErrorKind::TypeError, "%s must be set to a string object", what);
@@ -444,27 +445,27 @@ Value generator_close_method(Interpreter& in, const Args& args) {
 Value generator_self(Interpreter&, const Args& args) { return args[0]; }
 
 void destroy_generator(Interpreter& in, Object* object) {
-  Generator* const generator = static_cast<Generator*>(object);
+  Generator* const generator = known_cast<Generator>(object);
   generator_finish(in, generator);
   if (--generator->name->refcount == 0) destroy_object(generator->name);
   if (--generator->qualname->refcount == 0) destroy_object(generator->qualname);
   const size_t extra = generator->registers * sizeof(Value);
-  if (generator->kind == ObjectKind::Coroutine) free_object(in, static_cast<Coroutine*>(generator), extra);
-  else if (generator->kind == ObjectKind::AsyncGenerator) free_object(in, static_cast<AsyncGenerator*>(generator), extra);
+  if (generator->kind == ObjectKind::Coroutine) free_object(in, known_cast<Coroutine>(generator), extra);
+  else if (generator->kind == ObjectKind::AsyncGenerator) free_object(in, known_cast<AsyncGenerator>(generator), extra);
   else free_object(in, generator, extra);
 }
 
 void traverse_generator(Object* object, Visitor& visitor) {
-  const Generator* generator = static_cast<Generator*>(object);
+  const Generator* generator = known_cast<Generator>(object);
   visitor(generator->function);
-  if (generator->kind == ObjectKind::Coroutine) visitor(static_cast<const Coroutine*>(generator)->origin);
-  if (generator->kind == ObjectKind::AsyncGenerator) visitor(static_cast<const AsyncGenerator*>(generator)->finalizer);
+  if (generator->kind == ObjectKind::Coroutine) visitor(known_cast<const Coroutine>(generator)->origin);
+  if (generator->kind == ObjectKind::AsyncGenerator) visitor(known_cast<const AsyncGenerator>(generator)->finalizer);
   if (generator->frame.registers == nullptr || generator->state == Generator::State::Running) return;
   for (uint32_t i = 0; i < generator->registers; ++i) visitor(generator->frame.registers[i]);
 }
 
 void clear_generator(Interpreter& in, Object* object) {
-  Generator* const generator = static_cast<Generator*>(object);
+  Generator* const generator = known_cast<Generator>(object);
   if (generator->state == Generator::State::Running) return;
   generator_finish(in, generator);
 }
@@ -472,12 +473,12 @@ void clear_generator(Interpreter& in, Object* object) {
 Value generator_repr(Interpreter& in, const Value& self) {
   char address[32];
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.as_object()));
-  const Generator* generator = static_cast<Generator*>(self.as_object());
+  const Generator* generator = object_cast<Generator>(self);
   return make_str(in, "<" + std::string(self.as_object()->type->name->view()) + " object " + std::string(generator->qualname->view()) + " at " + address + ">");
 }
 
 bool generator_next_slot(Interpreter& in, const Value& self, Value& out) {
-  if (generator_resume(in, static_cast<Generator*>(self.as_object()), Value::none(), out)) return true;
+  if (generator_resume(in, object_cast<Generator>(self), Value::none(), out)) return true;
   keep_stop_value(in, self, out);
   return false;
 }

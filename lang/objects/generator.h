@@ -1,6 +1,7 @@
 // Generators: frames that are kept.
 #pragma once
 
+#include "lang/core/object_cast.h"
 #include "lang/vm/frame.h"
 #include "lang/core/object.h"
 #include "lang/core/value.h"
@@ -10,6 +11,7 @@ namespace tessera::lang {
 class Interpreter;
 
 struct Generator : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Generator, kLastKind = ObjectKind::AsyncGenerator;
   enum class State : uint8_t { Created, Suspended, Running, Finished };
   State state = State::Created;
   uint16_t send_register = 0;  // gets what send() brings
@@ -23,17 +25,19 @@ struct Generator : GcObject {
 };
 
 struct Coroutine : Generator {
+  static constexpr ObjectKind kKind = ObjectKind::Coroutine, kLastKind = kKind;
   Value origin;  // of sys.set_coroutine_origin_tracking_depth: a tuple, or None
 };
 
 struct AsyncGenerator : Generator {
+  static constexpr ObjectKind kKind = ObjectKind::AsyncGenerator, kLastKind = kKind;
   Value finalizer;             // of the hooks; Undefined: none
   bool has_hooks = false;      // the hooks have been asked
   bool closed = false;         // has ended, or aclose() has begun
   bool awaited_now = false;    // an asend(), athrow() or aclose() is under way
 };
 
-inline Generator* as_generator(const Value& v) noexcept { return static_cast<Generator*>(v.as_object()); }
+inline Generator* as_generator(const Value& v) noexcept { return known_cast<Generator>(v); }
 // A generator or coroutine, which YieldFrom resumes as a frame.
 inline bool is_delegable(const Value& v) noexcept {
   return v.is_object() &&

@@ -2,6 +2,7 @@
 // attribute dict or may be weakly referenced where those of its bases may not. All of an interpreter share their functions.
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
@@ -57,7 +58,7 @@ Value get_weakref(Interpreter& in, const Args& args) {
 const Value& shared_function(Interpreter& in, Value& place, const char* signature, NativeFn function) {
   if (place.is_undefined()) {
     Value made = in.new_function(signature, "", function);
-    static_cast<NativeFunction*>(made.as_object())->owner = in.types.object;
+    object_cast<NativeFunction>(made)->owner = in.types.object;
     place = std::move(made);
   }
   return place;

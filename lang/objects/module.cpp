@@ -1,6 +1,7 @@
 // Finding and running modules. The order of search: sys.modules, native, embedded, files beside the importer or on the path.
 #include "lang/objects/module.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/compile.h"
@@ -26,22 +27,22 @@ namespace tessera::lang {
 namespace {
 
 void destroy_module(Interpreter& in, Object* object) {
-  Module* const module = static_cast<Module*>(object);
+  Module* const module = known_cast<Module>(object);
   if (module->dict != nullptr && --module->dict->refcount == 0) destroy_object(module->dict);
   if (module->name != nullptr && --module->name->refcount == 0) destroy_object(module->name);
   free_object(in, module);
 }
 
 void traverse_module(Object* object, Visitor& visitor) {
-  visitor(static_cast<Object*>(static_cast<Module*>(object)->dict));
+  visitor(static_cast<Object*>(known_cast<Module>(object)->dict));
 }
 
 void clear_module(Interpreter& in, Object* object) {
-  if (Dict* const dict = static_cast<Module*>(object)->dict) dict_clear(in, dict);
+  if (Dict* const dict = known_cast<Module>(object)->dict) dict_clear(in, dict);
 }
 
 Value module_repr(Interpreter& in, const Value& self) {
-  const Module* module = static_cast<Module*>(self.as_object());
+  const Module* module = object_cast<Module>(self);
   std::string text = "<module '" + std::string(module->name->view()) + "'";
   const Value* file = dict_get_str(module->dict, in.names->file);
   text += file != nullptr && is_str(*file) ? " from '" + std::string(text_of(*file)) + "'>" : " (built-in)>";
@@ -78,7 +79,7 @@ std::string module_place(Interpreter& in, const Dict* dict) {
 }
 
 bool is_module(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Module; }
-Module* as_module(const Value& v) { return static_cast<Module*>(v.as_object()); }
+Module* as_module(const Value& v) { return object_cast<Module>(v); }
 
 // While its body runs, aux is 1.
 bool is_initialising(const Module* module) { return module->aux != 0; }
@@ -252,7 +253,7 @@ Module* Modules::load_native(NativeModule native) {
   std::vector<Type*> types;
   dict_for_each(module->dict, [&](const Value&, const Value& value) {
     if (!value.is_object() || value.as_object()->kind != ObjectKind::Type) return;
-    Type* const type = static_cast<Type*>(value.as_object());
+    Type* const type = object_cast<Type>(value);
     if (!(type->type_flags & (kScriptClass | kExceptionType))) types.push_back(type);
   });
   for (Type* type : types) {
@@ -287,7 +288,7 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
 void Modules::run_body(Module* module, const Text& source) {
   const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
   dict_set_str(in_, module->dict, in_.names->builtins_, Value(in_.vm().builtins()));
-  const Value body = make_function(in_, static_cast<Code*>(code.as_object()), module->dict);
+  const Value body = make_function(in_, object_cast<Code>(code), module->dict);
   if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
   module->aux = 1;
   try {

@@ -18,6 +18,7 @@ struct Str;
 struct Dict;
 
 struct Module : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Module;
   Str* name = nullptr;
   Dict* dict = nullptr;  // owned: globals of its functions
   // Asked for names that the dict lacks; what it answers is stored there. Undefined: no such name.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lang/builtins/builtins.h"
+#include "lang/core/object_cast.h"
 #include "lang/syntax/ast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -147,7 +148,7 @@ void append_repeats(std::string& text, uint32_t count) {
 }
 
 const Traceback* as_traceback(const Value& v) {
-  return v.is_object() ? static_cast<const Traceback*>(v.as_object()) : nullptr;
+  return v.is_object() ? object_cast<const Traceback>(v) : nullptr;
 }
 
 // --- suggestions

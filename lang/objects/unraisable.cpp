@@ -5,6 +5,7 @@
 #include "lang/core/error.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
@@ -27,7 +28,7 @@ std::string repr_or_substitute(Interpreter& in, const Value& object) {
 void report(Interpreter& in, const Value& exception, const char* message, const Value& object) {
   const Value* const sys = dict_get_text(in.modules().table(), "sys");
   const Dict* const names = sys != nullptr && sys->is_object() && sys->as_object()->kind == ObjectKind::Module
-                               ? static_cast<Module*>(sys->as_object())->dict
+                               ? object_cast<Module>(*sys)->dict
                                : nullptr;
   const auto named = [&](const char* name) {
     const Value* const found = names == nullptr ? nullptr : dict_get_text(names, name);

@@ -1,5 +1,6 @@
 #include "lang/objects/weak.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/unraisable.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ bool allows_weak_references(Interpreter& in, const Value& value) {
     case ObjectKind::Native: return true;
     case ObjectKind::Tuple: return false;  // CPython's have no room behind their items
     case ObjectKind::Boxed:
-      if (is_whole(static_cast<const Boxed*>(object)->value)) return false;
+      if (is_whole(known_cast<const Boxed>(object)->value)) return false;
       [[fallthrough]];
     default: return (object->type->type_flags & kScriptClass) && slots_allow(in, object->type);
   }
@@ -110,7 +111,7 @@ void WeakReferences::call_back(Taken& references) noexcept {
   while (!references.empty()) {
     const Value reference = std::move(references.back());
     references.pop_back();
-    const Value callback = std::exchange(static_cast<WeakReference*>(reference.as_object())->callback, Value::none());
+    const Value callback = std::exchange(object_cast<WeakReference>(reference)->callback, Value::none());
     if (callback.is_none() || is_ending(in_)) continue;
     try {
       try {

@@ -4,6 +4,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/types/bigint.h"
@@ -22,7 +23,7 @@ constexpr size_t kExtra = sizeof(BigRange) - sizeof(Range);  // the size of the 
 struct BigRangeIterator : Object {
   Value next, step, left;
 };
-BigRangeIterator* iterator_of(const Value& v) { return static_cast<BigRangeIterator*>(v.as_object()); }
+BigRangeIterator* iterator_of(const Value& v) { return object_cast<BigRangeIterator>(v); }
 
 Value one() { return Value::integer(1); }
 Value add(Interpreter& in, const Value& a, const Value& b) { return whole_binary(in, BinaryOp::Add, a, b); }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 #include "lang/types/range.h"
 
@@ -17,12 +18,13 @@ struct RangeParts {
 
 // Its kind is ObjectKind::Other, so that is_range() is false and no reader takes it for a Range.
 struct BigRange : Object {
+  static constexpr ObjectKind kKind = ObjectKind::Range;
   RangeParts parts;
 };
 inline bool is_big_range(Interpreter& in, const Value& v) noexcept {
   return v.is_object() && v.as_object()->type == in.types.range && v.as_object()->kind != ObjectKind::Range;
 }
-inline BigRange* as_big_range(const Value& v) noexcept { return static_cast<BigRange*>(v.as_object()); }
+inline BigRange* as_big_range(const Value& v) noexcept { return known_cast<BigRange>(v); }
 RangeParts range_parts(const Value& range);
 
 // A Range if all numbers fit, else a BigRange. ValueError for a step of 0.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
 #include "lang/types/natural.h"
@@ -19,7 +20,7 @@ inline bool is_big_int(const Value& v) noexcept {
   return v.is_object() && v.as_object()->kind == ObjectKind::BigInt;
 }
 inline bool is_whole(const Value& v) noexcept { return v.is_int() || v.is_bool() || is_big_int(v); }
-inline const BigInt* as_big_int(const Value& v) noexcept { return static_cast<const BigInt*>(v.as_object()); }
+inline const BigInt* as_big_int(const Value& v) noexcept { return known_cast<const BigInt>(v); }
 
 // The magnitude and the sign of a whole Value, which must outlive this.
 class WholeView {

@@ -6,6 +6,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes_parts.h"
@@ -20,12 +21,12 @@ namespace {
 constexpr size_t kLongest = size_t{1} << 62;
 
 void destroy_bytes(Interpreter& in, Object* self) {
-  Bytes* b = static_cast<Bytes*>(self);
+  Bytes* b = known_cast<Bytes>(self);
   free_object(in, b, b->size + 1);
 }
 
 void destroy_byte_array(Interpreter& in, Object* self) {
-  ByteArray* a = static_cast<ByteArray*>(self);
+  ByteArray* a = known_cast<ByteArray>(self);
   if (a->data != nullptr) in.deallocate(a->data, a->capacity);
   free_object(in, a);
 }

@@ -14,6 +14,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 #include "lang/types/types.h"
 
@@ -85,9 +86,9 @@ void destroy_memory_view(Interpreter& in, Object* self);
 inline bool is_bytes(const Value& v) noexcept { return has_layout(v, kBytesLayout); }
 inline bool is_byte_array(const Value& v) noexcept { return has_layout(v, kByteArrayLayout); }
 inline bool is_memory_view(const Value& v) noexcept { return has_layout(v, kMemoryViewLayout); }
-inline Bytes* as_bytes(const Value& v) noexcept { return static_cast<Bytes*>(v.as_object()); }
-inline ByteArray* as_byte_array(const Value& v) noexcept { return static_cast<ByteArray*>(v.as_object()); }
-inline MemoryView* as_memory_view(const Value& v) noexcept { return static_cast<MemoryView*>(v.as_object()); }
+inline Bytes* as_bytes(const Value& v) noexcept { return known_cast<Bytes>(v); }
+inline ByteArray* as_byte_array(const Value& v) noexcept { return known_cast<ByteArray>(v); }
+inline MemoryView* as_memory_view(const Value& v) noexcept { return known_cast<MemoryView>(v); }
 
 // Of a bytes or bytearray.
 inline std::string_view bytes_of(const Value& v) noexcept {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/core/error.h"
@@ -238,7 +239,7 @@ Value fromhex(Interpreter& in, const Args& args) {
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
-  Type* const type = static_cast<Type*>(args[0].as_object());
+  Type* const type = object_cast<Type>(args[0]);
   const bool fixed = type->slots.layout == kBytesLayout;
   const Value plain = fixed ? make_bytes(in, out) : make_byte_array(in, out);
   return type == (fixed ? bytes_types(in).bytes : bytes_types(in).byte_array) ? plain : call(in, args[0], {plain});

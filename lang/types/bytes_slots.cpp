@@ -4,6 +4,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
@@ -251,7 +252,7 @@ struct BytesIterator : GcObject {
   size_t index = 0;
 };
 
-BytesIterator* iterator_of(const Value& v) { return static_cast<BytesIterator*>(v.as_object()); }
+BytesIterator* iterator_of(const Value& v) { return object_cast<BytesIterator>(v); }
 
 Value iter_slot(Interpreter& in, const Value& self) {
   BytesIterator* it = make_object<BytesIterator>(in, bytes_types(in).iterator);
@@ -312,7 +313,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.destroy = destroy_plain<BytesIterator>;
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.next = next_slot;
-  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<BytesIterator*>(self)->sequence); };
+  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<BytesIterator>(self)->sequence); };
   add_rows(in, type, kHintRows);
   return type;
 }

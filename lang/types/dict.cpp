@@ -5,6 +5,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/hash.h"
@@ -212,13 +213,13 @@ void destroy_block(Interpreter& in, DictEntry* entries, uint32_t used, uint32_t 
 }  // namespace
 
 void destroy_dict(Interpreter& in, Object* self) {
-  Dict* d = static_cast<Dict*>(self);
+  Dict* d = known_cast<Dict>(self);
   destroy_block(in, d->entries, d->used, d->slots);
   free_object(in, d);
 }
 
 void traverse_dict(Object* self, Visitor& visitor) {
-  dict_for_each(static_cast<Dict*>(self), [&](const Value& key, const Value& value) {
+  dict_for_each(known_cast<Dict>(self), [&](const Value& key, const Value& value) {
     visitor(key);
     visitor(value);
   });
@@ -235,7 +236,7 @@ int32_t dict_find_str(const Dict* d, const Str* key, int64_t hash) noexcept {
   return find_quietly(d, hash, [key](const Value& held) {
     if (!held.is_object()) return false;
     Object* object = held.as_object();
-    return object == key || (object->kind == ObjectKind::Str && str_equal(static_cast<Str*>(object), key));
+    return object == key || (object->kind == ObjectKind::Str && str_equal(known_cast<Str>(object), key));
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/str.h"
 #include "lang/core/value.h"
 
@@ -25,6 +26,7 @@ struct DictEntry {
 };
 
 struct Dict : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Dict;
   DictEntry* entries = nullptr;
   void* index = nullptr;        // behind the entries, same allocation
   uint32_t count = 0;           // live entries: len()
@@ -36,7 +38,7 @@ struct Dict : GcObject {
 };
 
 inline bool is_dict(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Dict; }
-inline Dict* as_dict(const Value& v) noexcept { return static_cast<Dict*>(v.as_object()); }
+inline Dict* as_dict(const Value& v) noexcept { return known_cast<Dict>(v); }
 
 Value make_dict(Interpreter& in);
 Dict* new_dict(Interpreter& in);  // the same, with the reference that it is born with

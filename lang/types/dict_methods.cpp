@@ -1,6 +1,7 @@
 // Dicts in operators and indexing, their methods, and the views keys(), values(), items().
 #include "lang/core/failure.h"
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
@@ -211,8 +212,8 @@ constexpr NativeDef kRows[] = {
 
 // --- views
 
-Dict* dict_of(const Value& view) { return as_dict(static_cast<DictView*>(view.as_object())->dict); }
-const Value& held(const Value& view) { return static_cast<DictView*>(view.as_object())->dict; }
+Dict* dict_of(const Value& view) { return as_dict(object_cast<DictView>(view)->dict); }
+const Value& held(const Value& view) { return object_cast<DictView>(view)->dict; }
 
 int64_t view_length(Interpreter&, const Value& self) { return dict_of(self)->count; }
 
@@ -341,7 +342,7 @@ Type* view_type(Interpreter& in, const char* name, bool set_like) {
   type->make = refuse_to_make;
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<DictView>;
-  s.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<DictView*>(self)->dict); };
+  s.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<DictView>(self)->dict); };
   s.repr = view_repr;
   s.length = view_length;
   if (set_like) {
@@ -358,7 +359,7 @@ void dict_slots(Interpreter& in) {
   TypeSlots& s = in.types.dict->slots;
   s.destroy = destroy_dict;
   s.traverse = traverse_dict;
-  s.clear = [](Interpreter& i, Object* self) { dict_clear(i, static_cast<Dict*>(self)); };
+  s.clear = [](Interpreter& i, Object* self) { dict_clear(i, known_cast<Dict>(self)); };
   s.repr = repr_slot;
   s.hash = nullptr;
   s.length = length_slot;

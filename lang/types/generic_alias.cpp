@@ -1,5 +1,6 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions. The
 // substitution of type variables is in type_parameters.cpp.
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -25,7 +26,7 @@ struct GenericAlias : GcObject {
   bool starred = false;  // *tuple[int]
 };
 
-GenericAlias* alias_of(const Value& v) { return static_cast<GenericAlias*>(v.as_object()); }
+GenericAlias* alias_of(const Value& v) { return object_cast<GenericAlias>(v); }
 
 bool is_union(Interpreter& in, const Value& v) { return v.is_object() && v.as_object()->type == in.shared->union_type; }
 bool is_alias(Interpreter& in, const Value& v) {
@@ -238,8 +239,8 @@ Type* annotation_type(Interpreter& in, const char* name, uint32_t flags, Value (
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<GenericAlias>;
   s.traverse = [](Object* self, Visitor& visitor) {
-    visitor(static_cast<GenericAlias*>(self)->origin);
-    visitor(static_cast<GenericAlias*>(self)->args);
+    visitor(known_cast<GenericAlias>(self)->origin);
+    visitor(known_cast<GenericAlias>(self)->args);
   };
   s.repr = show;
   s.compare = alias_compare;

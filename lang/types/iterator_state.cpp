@@ -2,6 +2,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/big_range.h"
 #include "lang/types/bigint.h"
@@ -31,7 +32,7 @@ Value iter_of(Interpreter& in, const Value& argument, int64_t position = -1) {
 }
 
 Value reduce_sequence(Interpreter& in, const Value& self) {
-  const auto* it = static_cast<SequenceIterator*>(self.as_object());
+  const auto* it = object_cast<SequenceIterator>(self);
   const IteratorKind kind = kind_of(self);
   if (it->sequence.is_undefined()) {
     if (kind == IteratorKind::Str) return iter_of(in, in.shared->empty_str);
@@ -48,19 +49,19 @@ Value reduce_sequence(Interpreter& in, const Value& self) {
 Value rest_of(Interpreter& in, const Value& self) {
   Value rest = make_list(in), item;
   if (kind_of(self) == IteratorKind::Set) {
-    const auto* it = static_cast<SetIterator*>(self.as_object());
+    const auto* it = object_cast<SetIterator>(self);
     if (it->set.is_undefined()) return rest;
     const Value ahead = set_iter(in, it->set);
-    auto* at = static_cast<SetIterator*>(ahead.as_object());
+    auto* at = object_cast<SetIterator>(ahead);
     at->index = it->index;
     at->expected = it->expected;
     while (next(in, ahead, item)) list_append(in, as_list(rest), item);
     return rest;
   }
-  const auto* it = static_cast<DictIterator*>(self.as_object());
+  const auto* it = object_cast<DictIterator>(self);
   if (it->dict.is_undefined()) return rest;
   const Value ahead = dict_iter_of(in, it->dict, kind_of(self), it->reversed);
-  auto* at = static_cast<DictIterator*>(ahead.as_object());
+  auto* at = object_cast<DictIterator>(ahead);
   at->index = it->index;
   at->expected = it->expected;
   at->left = it->left;
@@ -79,7 +80,7 @@ Value reduce(Interpreter& in, const Args& args) {
   const Value& self = args[0];
   switch (kind_of(self)) {
     case IteratorKind::Range: {
-      const auto* it = static_cast<RangeIterator*>(self.as_object());
+      const auto* it = object_cast<RangeIterator>(self);
       return iter_of(in, range_of(in, *it), 0);
     }
     case IteratorKind::DictKeys:
@@ -97,13 +98,13 @@ int64_t clamped(int64_t position, int64_t least, int64_t most) {
 Value set_state(Interpreter& in, const Args& args) {
   const int64_t position = index(in, args[1]);
   if (kind_of(args[0]) == IteratorKind::Range) {
-    auto* it = static_cast<RangeIterator*>(args[0].as_object());
+    auto* it = object_cast<RangeIterator>(args[0]);
     const int64_t steps = clamped(position, 0, static_cast<int64_t>(it->left));
     it->left -= static_cast<uint64_t>(steps);
     it->next += (it->left == 0 && steps > 0 ? steps - 1 : steps) * it->step;
     return Value::none();
   }
-  auto* it = static_cast<SequenceIterator*>(args[0].as_object());
+  auto* it = object_cast<SequenceIterator>(args[0]);
   if (it->sequence.is_undefined()) return Value::none();
   switch (kind_of(args[0])) {
     case IteratorKind::Reversed:
@@ -120,7 +121,7 @@ Value set_state(Interpreter& in, const Args& args) {
 }
 
 Value reduce_callable(Interpreter& in, const Args& args) {
-  const auto* it = static_cast<CallableIterator*>(args[0].as_object());
+  const auto* it = object_cast<CallableIterator>(args[0]);
   if (it->function.is_undefined()) return iter_of(in, in.shared->empty_tuple);
   return make_tuple(in, {builtin(in, "iter"), make_tuple(in, {it->function, it->sentinel})});
 }

@@ -3,6 +3,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
@@ -32,8 +33,8 @@ Value sequence_iterator(Interpreter& in, Type* type, IteratorKind kind, const Va
   return Value::adopt(it);
 }
 
-SequenceIterator* sequence_of(const Value& v) { return static_cast<SequenceIterator*>(v.as_object()); }
-DictIterator* dict_iterator_of(const Value& v) { return static_cast<DictIterator*>(v.as_object()); }
+SequenceIterator* sequence_of(const Value& v) { return object_cast<SequenceIterator>(v); }
+DictIterator* dict_iterator_of(const Value& v) { return object_cast<DictIterator>(v); }
 
 bool finish(Value& held) {
   const Value gone = std::move(held);
@@ -79,7 +80,7 @@ bool next_in_str(Interpreter& in, const Value& self, Value& out) {
 }
 
 bool next_in_range(Interpreter&, const Value& self, Value& out) {
-  RangeIterator* it = static_cast<RangeIterator*>(self.as_object());
+  RangeIterator* it = object_cast<RangeIterator>(self);
   if (it->left == 0) return false;
   --it->left;
   out = Value::integer(it->next);
@@ -140,7 +141,7 @@ void set_pair(Value* pair, Value first, Value second) {
 }
 
 bool next_in_set(Interpreter&, const Value& self, Value& out) {
-  SetIterator* it = static_cast<SetIterator*>(self.as_object());
+  SetIterator* it = object_cast<SetIterator>(self);
   if (it->set.is_undefined()) return false;
   Set* set = as_set(it->set);
   if (it->expected != set->count) {
@@ -173,7 +174,7 @@ bool next_by_index(Interpreter& in, const Value& self, Value& out) {
 }
 
 bool next_by_call(Interpreter& in, const Value& self, Value& out) {
-  CallableIterator* it = static_cast<CallableIterator*>(self.as_object());
+  CallableIterator* it = object_cast<CallableIterator>(self);
   if (it->function.is_undefined()) return false;
   const Value function = it->function, sentinel = it->sentinel;
   Value result = call(in, function);
@@ -202,15 +203,15 @@ Type* iterator_type(Interpreter& in, const char* name, bool (*next)(Interpreter&
   return type;
 }
 
-void traverse_sequence(Object* self, Visitor& visitor) { visitor(static_cast<SequenceIterator*>(self)->sequence); }
+void traverse_sequence(Object* self, Visitor& visitor) { visitor(known_cast<SequenceIterator>(self)->sequence); }
 void traverse_dict_iterator(Object* self, Visitor& visitor) {
-  visitor(static_cast<DictIterator*>(self)->dict);
-  visitor(static_cast<DictIterator*>(self)->last);
+  visitor(known_cast<DictIterator>(self)->dict);
+  visitor(known_cast<DictIterator>(self)->last);
 }
-void traverse_set_iterator(Object* self, Visitor& visitor) { visitor(static_cast<SetIterator*>(self)->set); }
+void traverse_set_iterator(Object* self, Visitor& visitor) { visitor(known_cast<SetIterator>(self)->set); }
 void traverse_callable(Object* self, Visitor& visitor) {
-  visitor(static_cast<CallableIterator*>(self)->function);
-  visitor(static_cast<CallableIterator*>(self)->sentinel);
+  visitor(known_cast<CallableIterator>(self)->function);
+  visitor(known_cast<CallableIterator>(self)->sentinel);
 }
 
 int64_t remaining_in_set(const SetIterator* it) {
@@ -224,14 +225,14 @@ int64_t remaining_in_set(const SetIterator* it) {
 int64_t remaining(Interpreter& in, const Value& self) {
   const IteratorKind kind = static_cast<IteratorKind>(self.as_object()->aux);
   switch (kind) {
-    case IteratorKind::Range: return static_cast<int64_t>(static_cast<RangeIterator*>(self.as_object())->left);
+    case IteratorKind::Range: return static_cast<int64_t>(object_cast<RangeIterator>(self)->left);
     case IteratorKind::DictKeys:
     case IteratorKind::DictValues:
     case IteratorKind::DictItems: {
       const DictIterator* it = dict_iterator_of(self);
       return it->dict.is_undefined() || it->expected != as_dict(it->dict)->count ? 0 : it->left;
     }
-    case IteratorKind::Set: return remaining_in_set(static_cast<SetIterator*>(self.as_object()));
+    case IteratorKind::Set: return remaining_in_set(object_cast<SetIterator>(self));
     case IteratorKind::List:
     case IteratorKind::Tuple:
     case IteratorKind::Str:
@@ -339,7 +340,7 @@ void make_iterator_types(Interpreter& in) {
 
 bool next_pair(Interpreter& in, const Value& iterator, Value* pair) {
   if (iterator.as_object()->type == in.types.enumerate) {
-    auto* const it = static_cast<EnumerateIterator*>(iterator.as_object());
+    auto* const it = object_cast<EnumerateIterator>(iterator);
     Value item;
     if (!next(in, it->iterator, item)) return pass_stop_value(in, it->iterator, iterator);
     set_pair(pair, next_number(in, it), std::move(item));

@@ -6,6 +6,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
@@ -38,14 +39,14 @@ void set_capacity(Interpreter& in, List* list, size_t capacity) {
 }  // namespace
 
 void destroy_list(Interpreter& in, Object* self) {
-  List* list = static_cast<List*>(self);
+  List* list = known_cast<List>(self);
   for (Value& item : *list) item.~Value();
   if (list->items != nullptr) in.deallocate(list->items, list->capacity * sizeof(Value));
   free_object(in, list);
 }
 
 void traverse_list(Object* self, Visitor& visitor) {
-  for (const Value& item : *static_cast<List*>(self)) visitor(item);
+  for (const Value& item : *known_cast<List>(self)) visitor(item);
 }
 
 Value make_list(Interpreter& in, size_t capacity) {
@@ -193,7 +194,7 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
     if (is_range(iterable)) return extend_by_range(in, list, as_range(iterable));
     if (type == in.types.dict) return extend_by_dict(in, list, as_dict(iterable), IteratorKind::DictKeys);
     if (type == in.types.dict_keys || type == in.types.dict_values || type == in.types.dict_items) {
-      const Value held = static_cast<DictView*>(iterable.as_object())->dict;
+      const Value held = object_cast<DictView>(iterable)->dict;
       const IteratorKind kind = type == in.types.dict_keys     ? IteratorKind::DictKeys
                                 : type == in.types.dict_values ? IteratorKind::DictValues
                                                                : IteratorKind::DictItems;

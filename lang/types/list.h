@@ -11,11 +11,13 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
 
 struct List : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::List;
   Value* items = nullptr;
   uint32_t size = 0;
   uint32_t capacity = 0;
@@ -27,7 +29,7 @@ struct List : GcObject {
 };
 
 inline bool is_list(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::List; }
-inline List* as_list(const Value& v) noexcept { return static_cast<List*>(v.as_object()); }
+inline List* as_list(const Value& v) noexcept { return known_cast<List>(v); }
 
 Value make_list(Interpreter& in, size_t capacity = 0);
 Value make_list(Interpreter& in, const Value* items, size_t count);  // shares the items

@@ -4,6 +4,7 @@
 
 #include "lang/core/failure.h"
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
@@ -324,7 +325,7 @@ void list_slots(Interpreter& in) {
   TypeSlots& s = in.types.list->slots;
   s.destroy = destroy_list;
   s.traverse = traverse_list;
-  s.clear = [](Interpreter& i, Object* self) { list_clear(i, static_cast<List*>(self)); };
+  s.clear = [](Interpreter& i, Object* self) { list_clear(i, known_cast<List>(self)); };
   s.repr = repr_slot;
   s.str = nullptr;
   s.hash = nullptr;

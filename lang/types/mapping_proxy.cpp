@@ -4,6 +4,7 @@
 // itself to no script code. Where a method needs another object's code with it (== and |), that gets a copy.
 #include <string>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
@@ -23,7 +24,7 @@ struct MappingProxy : GcObject {
   Value mapping;
 };
 
-const Value& held(const Value& self) { return static_cast<MappingProxy*>(self.as_object())->mapping; }
+const Value& held(const Value& self) { return object_cast<MappingProxy>(self)->mapping; }
 bool is_proxy(Interpreter& in, const Value& v) {
   return v.is_object() && v.as_object()->type == in.shared->mapping_proxy_type;
 }
@@ -123,7 +124,7 @@ void make_mapping_proxy_type(Interpreter& in) {
   Type* const type = in.shared->mapping_proxy_type = in.new_type(spec);
   TypeSlots& s = type->slots;
   s.destroy = destroy_plain<MappingProxy>;
-  s.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<MappingProxy*>(self)->mapping); };
+  s.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<MappingProxy>(self)->mapping); };
   s.repr = proxy_repr;
   s.str = proxy_str;
   s.hash = nullptr;

@@ -4,6 +4,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
@@ -215,8 +216,8 @@ Value iter_slot(Interpreter& in, const Value& self) {
   return index_iter(in, self);
 }
 
-void traverse(Object* self, Visitor& visitor) { visitor(static_cast<MemoryView*>(self)->owner); }
-void clear(Interpreter&, Object* self) { release_view(static_cast<MemoryView*>(self)); }
+void traverse(Object* self, Visitor& visitor) { visitor(known_cast<MemoryView>(self)->owner); }
+void clear(Interpreter&, Object* self) { release_view(known_cast<MemoryView>(self)); }
 
 // --- methods
 
@@ -386,8 +387,8 @@ bool MemoryView::contiguous() const noexcept {
 }
 
 void destroy_memory_view(Interpreter& in, Object* self) {
-  release_view(static_cast<MemoryView*>(self));
-  free_object(in, static_cast<MemoryView*>(self));
+  release_view(known_cast<MemoryView>(self));
+  free_object(in, known_cast<MemoryView>(self));
 }
 
 Value make_memory_view(Interpreter& in, const Value& owner) {

@@ -18,6 +18,7 @@ inline constexpr size_t kLimbBits = 64;
 
 // An int that does not fit into 64 bits: `type` is `in.types.integer`, `kind` is ObjectKind::BigInt. Immutable.
 struct BigInt : Object {
+  static constexpr ObjectKind kKind = ObjectKind::BigInt;
   uint32_t size;      // limbs in use; the top one is not zero
   uint32_t capacity;  // limbs allocated
   Limb* limbs() noexcept { return reinterpret_cast<Limb*>(this + 1); }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
@@ -148,8 +149,8 @@ bool as_complex(Interpreter& in, const Value& v, double& real, double& imag) {
   } else if (is_whole(v)) {
     real = whole_to_float(v);
   } else if (is_complex(in, v)) {
-    real = static_cast<Complex*>(v.as_object())->real;
-    imag = static_cast<Complex*>(v.as_object())->imag;
+    real = object_cast<Complex>(v)->real;
+    imag = object_cast<Complex>(v)->imag;
   } else {
     return false;
   }
@@ -234,7 +235,7 @@ std::string complex_repr(double real, double imag) {
 
 Value unboxed(const Value& value) {
   if (value.is_object() && value.as_object()->kind == ObjectKind::Boxed)
-    return static_cast<Boxed*>(value.as_object())->value;
+    return object_cast<Boxed>(value)->value;
   return value;
 }
 
@@ -360,7 +361,7 @@ Value number_unary(Interpreter& in, UnaryOp op, const Value& value) {
   if (is_big_int(a)) return whole_unary(in, op, a);
   if (a.is_float() && op != UnaryOp::Invert) return Value::real(op == UnaryOp::Neg ? -a.as_float() : a.as_float());
   if (is_complex(in, a) && op != UnaryOp::Invert) {
-    const Complex* c = static_cast<Complex*>(a.as_object());
+    const Complex* c = object_cast<Complex>(a);
     return op == UnaryOp::Pos ? make_complex(in, c->real, c->imag) : make_complex(in, -c->real, -c->imag);
   }
   return in.not_implemented;
@@ -397,7 +398,7 @@ Value complex_equal(Interpreter& in, CompareOp op, const Value& a, const Value& 
   if (a_whole || is_whole(b)) {
     const Value& other = a_whole ? b : a;
     if (!is_complex(in, other)) return in.not_implemented;
-    const Complex* const c = static_cast<Complex*>(other.as_object());
+    const Complex* const c = object_cast<Complex>(other);
     const bool equal = c->imag == 0 && compare_whole_float(a_whole ? a : b, c->real) == 0;
     return Value::boolean(equal == (op == CompareOp::Eq));
   }

@@ -9,6 +9,7 @@
 
 #include "lang/core/failure.h"
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
@@ -57,7 +58,7 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
 }
 Value unary_slot(Interpreter& in, UnaryOp op, const Value& self) { return number_unary(in, op, self); }
 
-Complex* complex_of(const Value& v) { return static_cast<Complex*>(v.as_object()); }
+Complex* complex_of(const Value& v) { return object_cast<Complex>(v); }
 
 Value complex_repr_slot(Interpreter& in, const Value& self) {
   return make_str(in, complex_repr(complex_of(self)->real, complex_of(self)->imag));
@@ -477,7 +478,7 @@ constexpr NativeDef kComplexRows[] = {
 
 // A BigInt has int's type, and no object of the type int is a Boxed.
 void destroy_number(Interpreter& in, Object* self) {
-  if (self->kind == ObjectKind::BigInt) free_big_int(in, static_cast<BigInt*>(self));
+  if (self->kind == ObjectKind::BigInt) free_big_int(in, known_cast<BigInt>(self));
   else destroy_plain<Boxed>(in, self);
 }
 

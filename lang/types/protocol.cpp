@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/types/bigint.h"
@@ -55,9 +56,9 @@ bool equals(Interpreter& in, const Value& left, const Value& right) {
     Object* a = left.as_object();
     Object* b = right.as_object();
     if (a->type == in.types.str && b->type == in.types.str)
-      return str_equal(static_cast<Str*>(a), static_cast<Str*>(b));
+      return str_equal(known_cast<Str>(a), known_cast<Str>(b));
     if (a->type == in.types.tuple && b->type == in.types.tuple) {
-      const Same same = same_tuples_quietly(in, static_cast<Tuple*>(a), static_cast<Tuple*>(b));
+      const Same same = same_tuples_quietly(in, known_cast<Tuple>(a), known_cast<Tuple>(b));
       if (same != Same::Unsure) return same == Same::Yes;
     }
   } else if (!left.is_object() && !right.is_object()) {
@@ -76,7 +77,7 @@ int64_t hash(Interpreter& in, const Value& value) {
     default: return kHashNone;
   }
   Object* object = value.as_object();
-  if (object->type == in.types.str) return str_hash(static_cast<Str*>(object));
+  if (object->type == in.types.str) return str_hash(known_cast<Str>(object));
   if (object->type->slots.hash == nullptr) {
     throw Error(ErrorKind::TypeError, "unhashable type: '" + std::string(type_name(in, value)) + "'");
   }

@@ -5,23 +5,26 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
 
 struct Range : Object {
+  static constexpr ObjectKind kKind = ObjectKind::Range;
   int64_t start = 0, stop = 0, step = 1;
   int64_t length = 0;
 };
 
 struct Slice : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Slice;
   Value start, stop, step;
 };
 
 inline bool is_range(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Range; }
-inline Range* as_range(const Value& v) noexcept { return static_cast<Range*>(v.as_object()); }
+inline Range* as_range(const Value& v) noexcept { return known_cast<Range>(v); }
 inline bool is_slice(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Slice; }
-inline Slice* as_slice(const Value& v) noexcept { return static_cast<Slice*>(v.as_object()); }
+inline Slice* as_slice(const Value& v) noexcept { return known_cast<Slice>(v); }
 
 // ValueError for step 0. A BigRange (big_range.h) if the length does not fit into 64 bits.
 Value make_range(Interpreter& in, int64_t start, int64_t stop, int64_t step);

@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/big_range.h"
 #include "lang/types/bigint.h"
@@ -217,7 +218,7 @@ constexpr NativeDef kSliceRows[] = {
 
 void destroy_range(Interpreter& in, Object* self) {
   if (self->kind == ObjectKind::Range) destroy_plain<Range>(in, self);
-  else destroy_big_range(in, static_cast<BigRange*>(self));
+  else destroy_big_range(in, known_cast<BigRange>(self));
 }
 
 Type* final_type(Interpreter& in, const char* name, ObjectKind kind, size_t size) {
@@ -249,7 +250,7 @@ void make_range_types(Interpreter& in) {
   TypeSlots& s = in.types.slice->slots;
   s.destroy = destroy_plain<Slice>;
   s.traverse = [](Object* self, Visitor& visitor) {
-    const Slice* slice = static_cast<Slice*>(self);
+    const Slice* slice = known_cast<Slice>(self);
     visitor(slice->start);
     visitor(slice->stop);
     visitor(slice->step);

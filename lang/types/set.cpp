@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -140,13 +141,13 @@ restart:
 }  // namespace
 
 void destroy_set(Interpreter& in, Object* self) {
-  Set* set = static_cast<Set*>(self);
+  Set* set = known_cast<Set>(self);
   free_table(in, set->table, set->mask);
   free_object(in, set);
 }
 
 void traverse_set(Object* self, Visitor& visitor) {
-  set_for_each(static_cast<Set*>(self), [&](const Value& key) { visitor(key); });
+  set_for_each(known_cast<Set>(self), [&](const Value& key) { visitor(key); });
 }
 
 bool is_frozen(Interpreter& in, const Set* set) noexcept { return set->type->is_subtype_of(in.types.frozenset); }

@@ -8,6 +8,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -18,6 +19,7 @@ struct SetEntry {
 };
 
 struct Set : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Set;
   SetEntry* table = nullptr;
   uint32_t mask = 0;     // slots - 1; 0 with no table yet
   uint32_t fill = 0;     // used and deleted slots
@@ -28,7 +30,7 @@ struct Set : GcObject {
 };
 
 inline bool is_set(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Set; }
-inline Set* as_set(const Value& v) noexcept { return static_cast<Set*>(v.as_object()); }
+inline Set* as_set(const Value& v) noexcept { return known_cast<Set>(v); }
 bool is_frozen(Interpreter& in, const Set* set) noexcept;
 
 Value make_set(Interpreter& in, bool frozen = false);

@@ -3,6 +3,7 @@
 #include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
@@ -362,7 +363,7 @@ void fill_slots(Type* type) {
   TypeSlots& s = type->slots;
   s.destroy = destroy_set;
   s.traverse = traverse_set;
-  s.clear = [](Interpreter& i, Object* self) { set_clear(i, static_cast<Set*>(self)); };
+  s.clear = [](Interpreter& i, Object* self) { set_clear(i, known_cast<Set>(self)); };
   s.repr = repr_slot;
   s.length = length_slot;
   s.compare = compare_slot;

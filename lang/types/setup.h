@@ -3,6 +3,7 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 
 namespace tessera::lang {
 
@@ -52,7 +53,7 @@ Value union_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
 // A destroy slot for types whose members clean up by themselves.
 template <class T>
 void destroy_plain(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
+  free_object(in, known_cast<T>(self));
 }
 
 template <size_t N>

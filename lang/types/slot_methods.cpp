@@ -2,6 +2,7 @@
 //
 // Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
 // of list must reach the list's.
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
@@ -134,7 +135,7 @@ void add_comparisons(Interpreter& in, Type* type) {
 // T.__new__(cls, *args)
 Value m_new(Interpreter& in, const Args& args) {
   const Type* owner = args.callee->owner;
-  Type* type = static_cast<Type*>(args[0].as_object());
+  Type* type = object_cast<Type>(args[0]);
   if (owner == in.types.integer && type == in.types.boolean)
     throw Error(ErrorKind::TypeError, "int.__new__(bool) is not safe, use bool.__new__()");
   Args rest = args;

@@ -3,6 +3,7 @@
 
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
@@ -61,7 +62,7 @@ Str* new_str(Interpreter& in, size_t size, size_t length) {
 }
 
 void destroy_str(Interpreter& in, Object* self) {
-  Str* s = static_cast<Str*>(self);
+  Str* s = known_cast<Str>(self);
   if (s->offsets != nullptr) drop_offsets(in, s);
   if (s->capacity != 0) in.deallocate(s->data, s->capacity);
   free_object(in, s, s->inline_size);

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -21,6 +22,7 @@ namespace tessera::lang {
 class Interpreter;
 
 struct Str : Object {
+  static constexpr ObjectKind kKind = ObjectKind::Str;
   char* data = nullptr;
   uint32_t size = 0;            // bytes
   uint32_t length = 0;          // code points
@@ -34,7 +36,7 @@ struct Str : Object {
 };
 
 inline bool is_str(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Str; }
-inline Str* as_str(const Value& v) noexcept { return static_cast<Str*>(v.as_object()); }
+inline Str* as_str(const Value& v) noexcept { return known_cast<Str>(v); }
 inline std::string_view text_of(const Value& v) noexcept { return as_str(v)->view(); }
 
 // Makes a string of valid UTF-8. Empty and one-character ASCII strings are shared.

@@ -1,6 +1,7 @@
 // The tuple's memory; its methods are in tuple_methods.cpp.
 #include "lang/types/tuple.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
@@ -9,14 +10,14 @@
 namespace tessera::lang {
 
 void destroy_tuple(Interpreter& in, Object* self) {
-  Tuple* tuple = static_cast<Tuple*>(self);
+  Tuple* tuple = known_cast<Tuple>(self);
   const size_t bytes = tuple->size * sizeof(Value);
   for (Value& item : *tuple) item.~Value();
   free_object(in, tuple, bytes);
 }
 
 void traverse_tuple(Object* self, Visitor& visitor) {
-  for (const Value& item : *static_cast<Tuple*>(self)) visitor(item);
+  for (const Value& item : *known_cast<Tuple>(self)) visitor(item);
 }
 
 Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {

@@ -6,11 +6,13 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
 
 struct Tuple : GcObject {
+  static constexpr ObjectKind kKind = ObjectKind::Tuple;
   Value* items = nullptr;  // in the same allocation
   uint32_t size = 0;
 
@@ -20,7 +22,7 @@ struct Tuple : GcObject {
 };
 
 inline bool is_tuple(const Value& v) noexcept { return v.is_object() && v.as_object()->kind == ObjectKind::Tuple; }
-inline Tuple* as_tuple(const Value& v) noexcept { return static_cast<Tuple*>(v.as_object()); }
+inline Tuple* as_tuple(const Value& v) noexcept { return known_cast<Tuple>(v); }
 
 // Of `count` items, all None; the maker fills them in before anybody else sees the tuple. `type` null: plain tuple.
 Tuple* new_tuple(Interpreter& in, size_t count, Type* type = nullptr);

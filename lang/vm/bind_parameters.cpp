@@ -4,6 +4,7 @@
 #include <vector>
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
@@ -199,11 +200,11 @@ std::string callee_text(Interpreter& in, const Value& callee) {
         if (module == "builtins.") module.clear();
         return module + std::string(function->qualname->view()) + "()";
       }
-      case ObjectKind::BoundMethod: return callee_text(in, static_cast<BoundMethod*>(callee.as_object())->function);
+      case ObjectKind::BoundMethod: return callee_text(in, known_cast<BoundMethod>(callee)->function);
       case ObjectKind::NativeFunction:
-        return std::string(static_cast<NativeFunction*>(callee.as_object())->name->view()) + "()";
+        return std::string(known_cast<NativeFunction>(callee)->name->view()) + "()";
       case ObjectKind::Type: {
-        const Type* type = static_cast<Type*>(callee.as_object());
+        const Type* type = known_cast<Type>(callee);
         std::string module = type->module != nullptr ? std::string(type->module->view()) + "." : "";
         if (module == "builtins.") module.clear();
         return module + std::string(type->qualname->view()) + "()";

@@ -12,6 +12,7 @@
 #include "lang/core/booking.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/generator.h"
@@ -141,14 +142,14 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
     Object* const object = callee.as_object();
     switch (object->kind) {
       case ObjectKind::Function: {
-        Frame* next = begin_function(static_cast<Function*>(object), window, window, count, keywords, FrameKind::Call,
+        Frame* next = begin_function(known_cast<Function>(object), window, window, count, keywords, FrameKind::Call,
                                      result, answer);
         if (next != nullptr) return next;
         caller->registers[result] = std::move(answer);
         return nullptr;
       }
       case ObjectKind::BoundMethod: {
-        const BoundMethod* method = static_cast<BoundMethod*>(object);
+        const BoundMethod* method = known_cast<BoundMethod>(object);
         if (is_function(method->function)) {
           window[-1] = method->self;
           Frame* next = begin_function(as_function(method->function), window - 1, window - 1, count + 1, keywords,
@@ -160,13 +161,13 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         if (!is_native(method->function)) break;
         window[-1] = method->self;
         if (keywords != nullptr) return begin_call(method->function, window - 1, count + 1, keywords, result);
-        static_cast<void>(call_native_step(in_, static_cast<NativeFunction*>(method->function.as_object()), nullptr,
+        static_cast<void>(call_native_step(in_, known_cast<NativeFunction>(method->function), nullptr,
                                            window - 1, count + 1, caller->registers[result]));
         return nullptr;
       }
-      case ObjectKind::Type: return begin_construct(static_cast<Type*>(object), window, count, keywords, result);
+      case ObjectKind::Type: return begin_construct(known_cast<Type>(object), window, count, keywords, result);
       case ObjectKind::NativeFunction: {
-        const auto* const function = static_cast<NativeFunction*>(object);
+        const auto* const function = known_cast<NativeFunction>(object);
         if (keywords == nullptr) {
           static_cast<void>(call_native_step(in_, function, nullptr, window, count, caller->registers[result]));
           return nullptr;
@@ -272,7 +273,7 @@ static const Value* find_getter(Interpreter& in, const Value& object, Str* name)
     return nullptr;
   const Value& found = type_lookup(type, name);
   if (!found.is_object() || found.as_object()->type != in.types.property) return nullptr;
-  const Value& getter = static_cast<Property*>(found.as_object())->get;
+  const Value& getter = known_cast<Property>(found)->get;
   return is_function(getter) ? &getter : nullptr;
 }
 
@@ -286,7 +287,7 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
     if (site.version == version && site.kind == AttributeSite::Kind::Getter) getter = site.value;
   }
   if (getter != nullptr && is_native(*getter)) {
-    get_native_attribute_step(in_, caller, w, static_cast<NativeFunction*>(getter->as_object()));
+    get_native_attribute_step(in_, caller, w, known_cast<NativeFunction>(*getter));
     return nullptr;
   }
   if (getter == nullptr) getter = find_getter(in_, object, name);
@@ -346,7 +347,7 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   }
   const Tuple* const name_tuple = names.is_undefined() ? nullptr : as_tuple(names);
   if (callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod) {
-    const BoundMethod* method = static_cast<BoundMethod*>(callee.as_object());
+    const BoundMethod* method = known_cast<BoundMethod>(callee);
     values.insert(values.begin(), method->self);
     callee = Value(method->function);
   } else if (callee.is_object()) {
@@ -496,7 +497,7 @@ Value call_chain(Interpreter& in, const BoundMethod* method, const Args& args) {
     if (values.size() % 1024 == 0) booked.set(in.heap, 2 * values.size() * sizeof(Value));
     const Value& inner = method->function;
     if (!inner.is_object() || inner.as_object()->kind != ObjectKind::BoundMethod) break;
-    method = static_cast<const BoundMethod*>(inner.as_object());
+    method = known_cast<const BoundMethod>(inner);
   }
   std::reverse(values.begin(), values.end());
   values.insert(values.end(), args.values, args.values + args.count);
@@ -510,14 +511,14 @@ Value call(Interpreter& in, const Value& callee, const Args& args) {
   if (callee.is_object()) {
     Object* const object = callee.as_object();
     switch (object->kind) {
-      case ObjectKind::Function: return in.vm().call_function(static_cast<Function*>(object), args);
+      case ObjectKind::Function: return in.vm().call_function(known_cast<Function>(object), args);
       case ObjectKind::NativeFunction: {
         const Value keep(callee);
-        return call_native(in, static_cast<NativeFunction*>(object), args);
+        return call_native(in, known_cast<NativeFunction>(object), args);
       }
       case ObjectKind::BoundMethod: {
         const Value keep(callee);
-        const BoundMethod* method = static_cast<BoundMethod*>(object);
+        const BoundMethod* method = known_cast<BoundMethod>(object);
         if (is_function(method->function)) {
           return in.vm().call_function(as_function(method->function), method->self, args);
         }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -18,11 +19,11 @@ namespace tessera::lang {
 
 namespace {
 
-FrameObject* self_of(const Args& args) { return static_cast<FrameObject*>(args[0].as_object()); }
+FrameObject* self_of(const Args& args) { return known_cast<FrameObject>(args[0]); }
 
 Value unwrapped(const Value& held) {
   const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
-  return is_cell ? static_cast<Cell*>(held.as_object())->value : held;
+  return is_cell ? known_cast<Cell>(held)->value : held;
 }
 
 // Names that the compiler made up begin with a dot, or are empty. An unset variable is no key.
@@ -77,19 +78,19 @@ FrameObject* new_frame_object(Interpreter& in, Code* code, const Value& globals)
 }
 
 void destroy_frame(Interpreter& in, Object* object) {
-  auto* frame = static_cast<FrameObject*>(object);
+  auto* frame = known_cast<FrameObject>(object);
   if (--frame->code->refcount == 0) destroy_object(frame->code);
   free_object(in, frame);
 }
 
 void traverse_frame(Object* object, Visitor& visitor) {
-  const auto* frame = static_cast<FrameObject*>(object);
+  const auto* frame = known_cast<FrameObject>(object);
   for (const Value* held : {&frame->globals, &frame->builtins, &frame->locals, &frame->kept, &frame->back, &frame->trace, &frame->native})
     visitor(*held);
 }
 
 void clear_frame(Interpreter&, Object* object) {
-  auto* frame = static_cast<FrameObject*>(object);
+  auto* frame = known_cast<FrameObject>(object);
   frame->locals = Value();
   frame->kept = Value();
   frame->back = Value::none();
@@ -115,7 +116,7 @@ uint32_t line_of(const FrameObject* frame) {
 }
 
 Value frame_repr(Interpreter& in, const Value& self) {
-  const auto* frame = static_cast<FrameObject*>(self.as_object());
+  const auto* frame = known_cast<FrameObject>(self);
   char address[32];
   std::snprintf(address, sizeof address, "%p", static_cast<const void*>(frame));
   return make_str(in, std::string("<frame at ") + address + ", file " + quote(frame->code->source->name()) + ", line " +
@@ -163,7 +164,7 @@ constexpr NativeDef kMethods[] = {{"clear(self, /)", clear_method, "Let go of th
 
 FrameObject* VirtualMachine::watched(const Frame& frame) const noexcept {
   for (size_t i = watched_.size(); i-- > 0;) {
-    auto* const object = static_cast<FrameObject*>(watched_[i].as_object());
+    auto* const object = known_cast<FrameObject>(watched_[i]);
     if (object->frame == &frame) return object;
   }
   return nullptr;
@@ -185,7 +186,7 @@ FrameObject* VirtualMachine::watch(Frame& frame) {
 // Whatever lacks memory here leaves the object without it.
 void VirtualMachine::end_watch(Frame& frame) noexcept {
   for (size_t i = watched_.size(); i-- > 0;) {
-    auto* const object = static_cast<FrameObject*>(watched_[i].as_object());
+    auto* const object = known_cast<FrameObject>(watched_[i]);
     if (object->frame != &frame) continue;
     const Value keep = std::move(watched_[i]);
     watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -233,7 +234,7 @@ void take(const Dict* dict, Str* name, Value& place) {
   const Value* const found = dict_get_str(dict, name);
   if (found == nullptr) return;
   Value& target =
-      place.is_object() && place.as_object()->kind == ObjectKind::Cell ? static_cast<Cell*>(place.as_object())->value : place;
+      place.is_object() && place.as_object()->kind == ObjectKind::Cell ? known_cast<Cell>(place)->value : place;
   if (target.is(*found)) return;
   const Value old = std::exchange(target, *found);
 }
@@ -283,7 +284,7 @@ void keep_frame_variables(Interpreter& in, const Value& exception, Frame& frame)
     return;
   const Value& first = as_exception(exception)->traceback;
   if (!first.is_object()) return;
-  auto* const entry = static_cast<Traceback*>(first.as_object());
+  auto* const entry = known_cast<Traceback>(first);
   if (entry->code != frame.code || !entry->variables.is_undefined()) return;
   try {
     entry->variables = kept_values(in, frame);

@@ -6,6 +6,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/coroutine.h"
 #include "lang/objects/exception.h"
@@ -32,7 +33,7 @@ Value replaced_import(Interpreter& in, const Frame* frame) {
   const Value* found = dict_get_str(frame->function->builtins, in.names->import_);
   if (found == nullptr) throw Error(ErrorKind::ImportError, "__import__ not found");
   const bool ours = found->is_object() && found->as_object()->kind == ObjectKind::NativeFunction &&
-                    static_cast<NativeFunction*>(found->as_object())->function == import_function;
+                    known_cast<NativeFunction>(*found)->function == import_function;
   return ours ? Value() : *found;
 }
 
@@ -41,7 +42,7 @@ Value replaced_build_class(Interpreter& in, const Frame* frame) {
   const Value* found = dict_get_str(frame->function->builtins, in.names->build_class);
   if (found == nullptr) throw Error(ErrorKind::NameError, "__build_class__ not found");
   const bool ours = found->is_object() && found->as_object()->kind == ObjectKind::NativeFunction &&
-                    static_cast<NativeFunction*>(found->as_object())->function == build_class_function;
+                    known_cast<NativeFunction>(*found)->function == build_class_function;
   return ours ? Value() : *found;
 }
 
@@ -209,7 +210,7 @@ Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64
     throw Error(ErrorKind::TypeError, "called match pattern must be a class");
   }
   if (!is_instance(in, subject, cls)) return Value::none();
-  Type* const type = static_cast<Type*>(cls.as_object());
+  Type* const type = known_cast<Type>(cls);
   const Tuple& named = *as_tuple(keywords);
   const auto count = static_cast<uint64_t>(positional);
   Value holder;
@@ -250,11 +251,11 @@ Value unpack_many(Interpreter& in, Value& source, uint32_t count, const Value& a
 
 // --- Note [Wide operands] in opcodes.def
 
-const Value& value_of_cell(const Value& cell) { return static_cast<const Cell*>(cell.as_object())->value; }
+const Value& value_of_cell(const Value& cell) { return known_cast<const Cell>(cell)->value; }
 
 Value wide_load_name(Interpreter& in, Frame* frame, const Value* o) {
   Value found;
-  load_name_step(in, frame, found, o[0], as_str(o[2]), o[1].is_none() ? nullptr : static_cast<const Cell*>(o[1].as_object()));
+  load_name_step(in, frame, found, o[0], as_str(o[2]), o[1].is_none() ? nullptr : known_cast<const Cell>(o[1]));
   return found;
 }
 
@@ -268,14 +269,14 @@ Value wide_load_cell(Interpreter& in, const Value* o, bool free) {
 
 void wide_delete_cell(Interpreter& in, const Value* o, bool free) {
   wide_load_cell(in, o, free);
-  const Value gone = std::move(static_cast<Cell*>(o[0].as_object())->value);
+  const Value gone = std::move(known_cast<Cell>(o[0])->value);
 }
 
 Value super_zero(Interpreter& in, const Value& cls, const Value& self) {
   if (cls.is_undefined() || !cls.is_object() || cls.as_object()->kind != ObjectKind::Type) {
     throw Error(ErrorKind::RuntimeError, "super(): __class__ cell not found");
   }
-  return make_super(in, static_cast<Type*>(cls.as_object()), self);
+  return make_super(in, known_cast<Type>(cls), self);
 }
 
 Value run(Interpreter& in, IntrinsicId id, Value* o, Frame* frame) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/module.h"
@@ -242,7 +243,7 @@ namespace {
 
 Value opened(const Value& held) {
   const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
-  return is_cell ? static_cast<Cell*>(held.as_object())->value : held;
+  return is_cell ? known_cast<Cell>(held)->value : held;
 }
 
 Value of_dict(Interpreter& in, Dict* dict, Str* name) {
@@ -254,7 +255,7 @@ Value of_dict(Interpreter& in, Dict* dict, Str* name) {
 Value attribute_of(Interpreter& in, const Value& object, Str* name) {
   if (!object.is_object()) return Value();
   Object* const o = object.as_object();
-  if (o->kind == ObjectKind::Module) return of_dict(in, static_cast<Module*>(o)->dict, name);
+  if (o->kind == ObjectKind::Module) return of_dict(in, known_cast<Module>(o)->dict, name);
   if (o->kind != ObjectKind::Instance) return Value();
   if (const Value* own = find_own_attribute(o, name)) return *own;
   const auto more = in.vm().provenance().find_attribute;

@@ -7,6 +7,7 @@
 #include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
@@ -450,7 +451,7 @@ namespace {
 Cell* cell_of(const Frame& frame, const Capture& capture) {
   if (capture.from == Capture::From::Closure) return frame.function->closure[capture.index];
   const uint32_t first = capture.from == Capture::From::Far ? frame.code->near_registers : 0;
-  return static_cast<Cell*>(frame.registers[first + capture.index].as_object());
+  return known_cast<Cell>(frame.registers[first + capture.index]);
 }
 
 }  // namespace
@@ -596,7 +597,7 @@ void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form) 
       e->cause = Value::none();
     } else if (is_exception(cause) ||
                (cause.is_object() && cause.as_object()->kind == ObjectKind::Type &&
-                static_cast<Type*>(cause.as_object())->is_subtype_of(error_type(in, ErrorKind::BaseException)))) {
+                known_cast<Type>(cause)->is_subtype_of(error_type(in, ErrorKind::BaseException)))) {
       e->cause = instantiate_exception(in, cause);
     } else {
       throw Error(ErrorKind::TypeError, "exception causes must derive from BaseException");

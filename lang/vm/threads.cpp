@@ -12,6 +12,7 @@
 #include "lang/core/error.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/core/signals.h"
 #include "lang/objects/exception.h"
@@ -327,7 +328,7 @@ void call_spread(Interpreter& in, const Value& function, const Value& arguments,
   std::vector<Value> values(as_tuple(arguments)->begin(), as_tuple(arguments)->end());
   std::vector<Value> names;
   if (is_dict(keywords)) {
-    dict_for_each(static_cast<const Dict*>(keywords.as_object()), [&](const Value& name, const Value& value) {
+    dict_for_each(known_cast<const Dict>(keywords), [&](const Value& name, const Value& value) {
       names.push_back(name);
       values.push_back(value);
     });

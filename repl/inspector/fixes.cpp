@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
@@ -21,7 +22,7 @@ struct Place {
 std::optional<Place> failed_place(const Value& exception) {
   std::optional<Place> place;
   for (Value at = as_exception(exception)->traceback; at.is_object();) {
-    const auto* entry = static_cast<const Traceback*>(at.as_object());
+    const auto* entry = object_cast<const Traceback>(at);
     const Code& code = *entry->code;
     if (!code.source->name().starts_with("stdlib/") && entry->word < code.places.size())
       place = Place{code.source, code.places[entry->word].span};

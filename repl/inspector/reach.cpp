@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/list.h"
@@ -146,7 +147,7 @@ class Walk {
       case ObjectKind::Tuple: visit_tuple(value, name, depth); break;
       case ObjectKind::Dict: visit_dict(as_dict(value), name, depth); break;
       case ObjectKind::Set: visit_set(as_set(value), name, depth); break;
-      case ObjectKind::Type: return visit_class(static_cast<Type*>(object), name, depth);
+      case ObjectKind::Type: return visit_class(known_cast<Type>(object), name, depth);
       case ObjectKind::Native: visit_deque(value, name, depth); break;
       default: break;
     }
@@ -163,7 +164,7 @@ class Walk {
       case ObjectKind::Tuple:
       case ObjectKind::Dict:
       case ObjectKind::Set: return true;
-      case ObjectKind::Type: return (static_cast<const Type*>(object)->type_flags & kScriptClass) != 0;
+      case ObjectKind::Type: return (known_cast<const Type>(object)->type_flags & kScriptClass) != 0;
       case ObjectKind::Module: return false;  // what a module keeps is its own
       case ObjectKind::Native: return true;
       default: return object->type->attributes_offset != 0;

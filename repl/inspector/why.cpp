@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
@@ -109,7 +110,7 @@ std::string plain_text(Interpreter& in, const Value& v, int depth) {
   if (is_function(v)) return "function " + std::string(as_function(v)->name->view());
   const std::string type(type_name(in, v));
   if (v.is_object() && v.as_object()->kind == ObjectKind::Type)
-    return "class " + std::string(static_cast<Type*>(v.as_object())->name->view());
+    return "class " + std::string(object_cast<Type>(v)->name->view());
   return "<" + type + ">";
 }
 
@@ -188,7 +189,7 @@ class Writer {
     std::vector<const Traceback*> entries;
     size_t own = 0;
     for (Value at = as_exception(exception)->traceback; at.is_object();) {
-      entries.push_back(static_cast<const Traceback*>(at.as_object()));
+      entries.push_back(object_cast<const Traceback>(at));
       own += !of_library(*entries.back());
       at = entries.back()->next;
     }
@@ -317,7 +318,7 @@ std::string why_text(Interpreter& in, const Value& exception, const Style& style
 std::string interrupt_text(Interpreter& in, const Value& exception) {
   const Traceback *first = nullptr, *last = nullptr;
   for (Value at = as_exception(exception)->traceback; at.is_object();) {
-    const auto* entry = static_cast<const Traceback*>(at.as_object());
+    const auto* entry = object_cast<const Traceback>(at);
     if (!entry->code->source->name().starts_with("stdlib/")) {
       if (first == nullptr) first = entry;
       last = entry;

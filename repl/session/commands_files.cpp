@@ -10,6 +10,7 @@
 
 #include "lang/assist/known.h"
 #include "lang/compiler/compile.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
@@ -88,7 +89,7 @@ Outcome run_program_text(Session& session, const std::vector<std::string>& words
   Interpreter& in = session.interpreter();
   const ProgramSurroundings surroundings(in, words);
   const Value module = Value::adopt(make_module(in, "__main__"));
-  Dict* const names = static_cast<Module*>(module.as_object())->dict;
+  Dict* const names = object_cast<Module>(module)->dict;
   dict_set_str(in, names, intern(in, "__file__"), make_str_lossy(in, words[0]));
   const auto take_names = [&] {
     dict_for_each(names, [&](const Value& key, const Value& value) {
@@ -98,7 +99,7 @@ Outcome run_program_text(Session& session, const std::vector<std::string>& words
   try {
     const RunScope run(in.vm());
     const Value code = compile_source(in, std::make_shared<Source>(words[0], text), CompileMode::Module);
-    call(in, make_function(in, static_cast<Code*>(code.as_object()), names));
+    call(in, make_function(in, object_cast<Code>(code), names));
   } catch (const std::exception&) {
     const Value exception = current_native_exception(in);
     take_names();

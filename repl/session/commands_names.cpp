@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
@@ -43,7 +44,7 @@ std::string summary(Interpreter& in, const Value& value) {
   if (is_tuple(value)) return items(as_tuple(value)->size);
   if (is_dict(value)) return items(as_dict(value)->count);
   if (value.as_object()->kind == ObjectKind::Module)
-    return std::string(static_cast<Module*>(value.as_object())->name->view());
+    return std::string(object_cast<Module>(value)->name->view());
   return "";
 }
 

@@ -1,6 +1,7 @@
 #include "repl/session/display_module.h"
 
 #include "lang/core/native.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/bytes.h"
@@ -65,7 +66,7 @@ constexpr Row kRows[] = {
 
 void add_display_module(Interpreter& in, Client& client) {
   const Value module = Value::adopt(in.new_module("_display"));
-  Dict* const names = static_cast<Module*>(module.as_object())->dict;
+  Dict* const names = object_cast<Module>(module)->dict;
   for (const Row& row : kRows)
     dict_set_str(in, names, intern(in, row.name), in.new_function(row.signature, row.doc, row.function, &client));
   dict_set_str(in, names, intern(in, "is_notebook"), Value::boolean(client.style().html));

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -89,7 +90,7 @@ class Caster {
                        is_leaf(t) && !state_.context.inference_mode;
     if (!keeps) return wrap_tensor(in_, to_dtype(t, to));
     if (weights.is_undefined()) weights = make_dict(in_);
-    Dict* const dict = static_cast<Dict*>(weights.as_object());
+    Dict* const dict = object_cast<Dict>(weights);
     const Value key = Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(t.impl())));
     if (const Value* known = dict_get(in_, dict, key))
       if (const Value cast = as_tuple(*known)->items[1]; tensor_of(cast).dtype() == to) return cast;
@@ -192,7 +193,7 @@ Value autocasts(Interpreter& in, const Args& args) {
 Value autocast(Interpreter& in, const Args& args) {
   TorchState& state = torch_state(in);
   std::vector<Value> values;
-  dict_for_each(static_cast<Dict*>(args[2].as_object()), [&](const Value&, const Value& v) { values.push_back(v); });
+  dict_for_each(object_cast<Dict>(args[2]), [&](const Value&, const Value& v) { values.push_back(v); });
   if (const std::optional<bool> cuda = device_of(state, values))
     if (const Policy policy = policy_of(in, text_of(args[0]), *cuda); policy != Policy::None)
       in_torch(in, args, [&] {

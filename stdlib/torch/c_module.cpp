@@ -7,6 +7,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/node.h"
 #include "lang/types/list.h"
@@ -165,7 +166,7 @@ Value set_print_options(Interpreter& in, const Args& args) {
 Generator& generator_argument(Interpreter& in, const Value& v) {
   if (!v.is_object() || v.as_object()->type != torch_state(in).generator)
     throw Error(ErrorKind::TypeError, "expected a torch.Generator, got " + std::string(type_name(in, v)));
-  return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
+  return static_cast<Generator&>(*object_cast<GeneratorObject>(v)->generator);
 }
 
 Value generator_state(Interpreter& in, const Args& args) {

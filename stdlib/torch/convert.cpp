@@ -1,5 +1,6 @@
 #include "stdlib/torch/convert.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 
@@ -191,12 +192,12 @@ bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, 
       return true;
     case ArgKind::Generator:
       if (!v.is_object() || v.as_object()->type != state.generator) return false;
-      out = Arg(static_cast<GeneratorObject*>(v.as_object())->generator.get());
+      out = Arg(object_cast<GeneratorObject>(v)->generator.get());
       return true;
     case ArgKind::Layout: out = Arg(); return v.is_object() && v.as_object()->type == state.layout;
     case ArgKind::MemoryFormat:
       if (!v.is_object() || v.as_object()->type != state.memory_format) return false;
-      out = Arg(std::string_view(static_cast<TagObject*>(v.as_object())->text));
+      out = Arg(std::string_view(object_cast<TagObject>(v)->text));
       return true;
     case ArgKind::None: break;
   }

@@ -1,4 +1,5 @@
 // torch._cuda.Event: a point in the work of a stream. It is made on the device of the stream that first records it.
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
@@ -17,14 +18,14 @@ struct EventObject : Object {
 };
 
 void destroy_event(Interpreter& in, Object* self) {
-  auto* const event = static_cast<EventObject*>(self);
+  auto* const event = known_cast<EventObject>(self);
   if (event->handle != nullptr) device_backend(DeviceType::Cuda)->destroy_event(event->device, event->handle);
   free_object(in, event);
 }
 
 EventObject& event_of(const Value& v) {
   if (!has_layout(v, kEventLayout)) throw Error(ErrorKind::TypeError, "an event of torch.cuda is needed");
-  return *static_cast<EventObject*>(v.as_object());
+  return *object_cast<EventObject>(v);
 }
 
 Value make_event(Interpreter& in, Type* type, const Args& args) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "lang/core/files.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/generator.h"
@@ -31,7 +32,7 @@ struct GraphObject : Object {
 
 GraphObject& graph_of(const Value& v) {
   if (!has_layout(v, kGraphLayout)) throw Error(ErrorKind::TypeError, "a graph of torch.cuda is needed");
-  return *static_cast<GraphObject*>(v.as_object());
+  return *object_cast<GraphObject>(v);
 }
 
 void let_go(GraphObject& g) {
@@ -43,7 +44,7 @@ void let_go(GraphObject& g) {
 }
 
 void destroy_graph_object(Interpreter& in, Object* self) {
-  auto* const g = static_cast<GraphObject*>(self);
+  auto* const g = known_cast<GraphObject>(self);
   if (g->capturing) torch_state(in).context.generator(g->device).end_capture();
   let_go(*g);
   g->place.~Tensor();

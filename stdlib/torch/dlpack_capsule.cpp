@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/tuple.h"
@@ -37,14 +38,14 @@ void let_go(Managed* managed) {
 }
 
 void destroy_capsule(Interpreter& in, Object* self) {
-  auto* const capsule = static_cast<Capsule*>(self);
+  auto* const capsule = known_cast<Capsule>(self);
   let_go(capsule->plain);
   let_go(capsule->versioned);
   free_object(in, capsule);
 }
 
 Value capsule_repr(Interpreter& in, const Value& self) {
-  const auto* const capsule = static_cast<Capsule*>(self.as_object());
+  const auto* const capsule = object_cast<Capsule>(self);
   char text[96];
   std::snprintf(text, sizeof text, "<capsule object \"%sdltensor%s\" at %p>", capsule->used() ? "used_" : "",
                 capsule->is_versioned ? "_versioned" : "", static_cast<const void*>(capsule));
@@ -126,7 +127,7 @@ Value to_plain_capsule(Interpreter& in, const Args& args) { return to_capsule(in
 Value to_versioned_capsule(Interpreter& in, const Args& args) { return to_capsule(in, args, true, truth(in, args[3])); }
 
 Value from_capsule(Interpreter& in, const Args& args) {
-  auto* const capsule = has_layout(args[0], kCapsuleLayout) ? static_cast<Capsule*>(args[0].as_object()) : nullptr;
+  auto* const capsule = has_layout(args[0], kCapsuleLayout) ? object_cast<Capsule>(args[0]) : nullptr;
   if (capsule == nullptr || capsule->used())
     throw Error(
         ErrorKind::RuntimeError,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/compiler/chunk.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/core/type.h"
 #include "lang/objects/attribute.h"
@@ -97,7 +98,7 @@ std::span<const Value> items_of(const Value& v) {
 // A variable that a closure shares stands in a cell.
 Value content_of(const Value& held) {
   const bool is_cell = held.is_object() && held.as_object()->kind == ObjectKind::Cell;
-  return is_cell ? static_cast<Cell*>(held.as_object())->value : held;
+  return is_cell ? object_cast<Cell>(held)->value : held;
 }
 
 class Describer {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/engine.h"
@@ -23,9 +24,9 @@ struct NodeObject : Object {
 constexpr char kNodeLayout[] = "autograd node";
 
 void destroy(Interpreter& in, Object* self) {
-  Node& node = *static_cast<NodeObject*>(self)->node;
+  Node& node = *known_cast<NodeObject>(self)->node;
   if (NodeRecord* record = find_node_record(node)) record->object = nullptr;
-  free_object(in, static_cast<NodeObject*>(self));
+  free_object(in, known_cast<NodeObject>(self));
 }
 
 Value repr_node(Interpreter& in, const Value& self) {
@@ -202,7 +203,7 @@ Value set_grad_mode(Interpreter& in, const Args& args) {
 }
 }  // namespace
 
-Node& node_of(const Value& v) { return *static_cast<NodeObject*>(v.as_object())->node; }
+Node& node_of(const Value& v) { return *object_cast<NodeObject>(v)->node; }
 
 Value wrap_list(Interpreter& in, const TensorList& list) {
   Tuple* tuple = new_tuple(in, list.size());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/core/native.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
@@ -52,9 +53,9 @@ std::string quoted_part(const std::string& message, size_t nth) {
 // The parameters by name of what is called, of a class those of its __init__.
 std::vector<std::string_view> keyword_names(Interpreter& in, Value callee) {
   if (callee.is_object() && callee.as_object()->kind == ObjectKind::Type)
-    callee = type_lookup(static_cast<Type*>(callee.as_object()), intern(in, "__init__"));
+    callee = type_lookup(object_cast<Type>(callee), intern(in, "__init__"));
   if (callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod)
-    callee = static_cast<BoundMethod*>(callee.as_object())->function;
+    callee = object_cast<BoundMethod>(callee)->function;
   std::vector<std::string_view> names;
   if (!is_function(callee)) return names;
   const Code& code = *as_function(callee)->code;
@@ -180,7 +181,7 @@ std::string forgotten_return(const Failure& f, Value callee) {
   if (callee.is_object() && callee.as_object()->kind == ObjectKind::Instance)
     callee = type_lookup(callee.as_object()->type, intern(f.in, "forward"));
   if (callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod)
-    callee = static_cast<BoundMethod*>(callee.as_object())->function;
+    callee = object_cast<BoundMethod>(callee)->function;
   if (!is_function(callee)) return "";
   const Code& code = *as_function(callee)->code;
   if (code.source->name().starts_with("stdlib/") || (code.code_flags & (kGenerator | kLambda)) != 0) return "";

@@ -1,6 +1,7 @@
 #include "stdlib/torch/op_call.h"
 
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/math_bits.h"
@@ -217,7 +218,7 @@ Value make_op_function(Interpreter& in, OpFunction function) {
   const Value made = in.new_function(owned->name.c_str(), "", call_op_function, owned.get(),
                                      [](void* data) { delete static_cast<OpFunction*>(data); });
   owned.release();
-  auto* const native = static_cast<NativeFunction*>(made.as_object());
+  auto* const native = object_cast<NativeFunction>(made);
   native->describe = [](const NativeFunction* self) { return doc_of(*static_cast<OpFunction*>(self->data)); };
   if (is_method) own_method(in, native, torch_state(in).tensor);
   return made;
@@ -226,7 +227,7 @@ Value make_op_function(Interpreter& in, OpFunction function) {
 std::vector<std::string> schemas_of(Interpreter&, const Value& function) {
   std::vector<std::string> schemas;
   if (!function.is_object() || function.as_object()->kind != ObjectKind::NativeFunction) return schemas;
-  const auto* native = static_cast<NativeFunction*>(function.as_object());
+  const auto* native = object_cast<NativeFunction>(function);
   if (native->function != call_op_function) return schemas;
   for (const OpEntry* entry : static_cast<const OpFunction*>(native->data)->entries)
     schemas.emplace_back(entry->schema_text);
@@ -242,7 +243,7 @@ Value call_op_by_name(Interpreter& in, std::string_view name, const Args& args) 
     function = make_op_function(in, {std::string(name), {entries.begin(), entries.end()}});
   }
   const Value keep = function;
-  return call_op(in, *static_cast<OpFunction*>(static_cast<NativeFunction*>(keep.as_object())->data), args);
+  return call_op(in, *static_cast<OpFunction*>(object_cast<NativeFunction>(keep)->data), args);
 }
 
 }  // namespace tessera::stdlib

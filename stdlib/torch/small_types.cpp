@@ -1,4 +1,5 @@
 // torch.dtype, torch.device, torch.Size, torch.Generator and the tags torch.strided, torch.contiguous_format ….
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/range.h"
 #include "runtime/device/backend.h"
@@ -12,7 +13,7 @@ namespace {
 
 template <class T>
 void destroy(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
+  free_object(in, known_cast<T>(self));
 }
 
 int64_t identity_hash(Interpreter&, const Value& self) {
@@ -21,7 +22,7 @@ int64_t identity_hash(Interpreter&, const Value& self) {
 
 // dtype ------------------------------------------------------------------------------------------------------------
 
-DType dtype_of(const Value& v) { return static_cast<DTypeObject*>(v.as_object())->dtype; }
+DType dtype_of(const Value& v) { return object_cast<DTypeObject>(v)->dtype; }
 
 Value dtype_repr(Interpreter& in, const Value& self) {
   return make_str(in, std::string("torch.") + name(dtype_of(self)));
@@ -75,7 +76,7 @@ void make_dtypes(Interpreter& in, TorchState& state) {
 
 // device -----------------------------------------------------------------------------------------------------------
 
-Device device_of(const Value& v) { return static_cast<DeviceObject*>(v.as_object())->device; }
+Device device_of(const Value& v) { return object_cast<DeviceObject>(v)->device; }
 
 Value device_repr(Interpreter& in, const Value& self) {
   const Device d = device_of(self);
@@ -187,7 +188,7 @@ Value make_size(Interpreter& in, Type*, const Args& args) {
 // Generator --------------------------------------------------------------------------------------------------------
 
 Generator& generator_of(const Value& v) {
-  return static_cast<Generator&>(*static_cast<GeneratorObject*>(v.as_object())->generator);
+  return static_cast<Generator&>(*object_cast<GeneratorObject>(v)->generator);
 }
 
 // What a generator of a device is: one that counts a place there, or the host's under the device's name.
@@ -300,7 +301,7 @@ const NativeDef kGeneratorMethods[] = {
 };
 
 Value tag_repr(Interpreter& in, const Value& self) {
-  return make_str(in, static_cast<TagObject*>(self.as_object())->text);
+  return make_str(in, object_cast<TagObject>(self)->text);
 }
 
 Value size_reduce(Interpreter& in, const Args& args) {

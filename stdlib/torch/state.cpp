@@ -1,6 +1,7 @@
 #include "stdlib/torch/state.h"
 
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -72,13 +73,13 @@ bool to_scalar(const Value& v, Scalar& out) {
   else if (v.is_int()) out = Scalar(v.as_int());
   else if (v.is_bool()) out = Scalar(v.as_bool());
   else if (v.is_object() && is_complex(*v.as_object()->type->owner, v)) {
-    const auto* z = static_cast<const Complex*>(v.as_object());
+    const auto* z = object_cast<const Complex>(v);
     out = Scalar(std::complex<double>(z->real, z->imag));
   } else if (is_big_int(v)) {
     throw Error(ErrorKind::OverflowError, "int too big to convert");
   } else if (v.is_object() &&
              v.as_object()->kind == ObjectKind::Boxed) {  // an int, float or str with a class of its own
-    return to_scalar(static_cast<const Boxed*>(v.as_object())->value, out);
+    return to_scalar(object_cast<const Boxed>(v)->value, out);
   } else return false;
   return true;
 }
@@ -140,7 +141,7 @@ bool to_dtype(Interpreter& in, const Value& v, DType& out) {
   const TorchState& state = torch_state(in);
   if (!v.is_object()) return false;
   Object* object = v.as_object();
-  if (object->type == state.dtype) out = static_cast<DTypeObject*>(object)->dtype;
+  if (object->type == state.dtype) out = known_cast<DTypeObject>(object)->dtype;
   else if (object == in.types.real) out = kFloat64;
   else if (object == in.types.integer) out = kInt64;
   else if (object == in.types.boolean) out = kBool;
@@ -150,7 +151,7 @@ bool to_dtype(Interpreter& in, const Value& v, DType& out) {
 
 bool to_device(Interpreter& in, const Value& v, Device& out) {
   const TorchState& state = torch_state(in);
-  if (v.is_object() && v.as_object()->type == state.device) out = static_cast<DeviceObject*>(v.as_object())->device;
+  if (v.is_object() && v.as_object()->type == state.device) out = object_cast<DeviceObject>(v)->device;
   else if (is_str(v)) out = Device::parse(text_of(v));
   else if (v.is_int()) out = Device(DeviceType::Cuda, static_cast<int>(v.as_int()));
   else return false;

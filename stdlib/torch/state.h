@@ -12,6 +12,7 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "runtime/context.h"
@@ -84,7 +85,7 @@ inline bool is_tensor(const TorchState& state, const Value& v) {
   return v.is_object() && (v.as_object()->type == state.tensor || (v.as_object()->kind == ObjectKind::Native &&
                                                                    v.as_object()->type->is_subtype_of(state.tensor)));
 }
-inline Tensor& tensor_of(const Value& v) { return static_cast<TensorObject*>(v.as_object())->tensor; }
+inline Tensor& tensor_of(const Value& v) { return known_cast<TensorObject>(v)->tensor; }
 
 Value wrap_tensor(Interpreter& in, Tensor tensor);
 Value wrap_size(Interpreter& in, Ints sizes);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "runtime/autograd/engine.h"
@@ -28,10 +29,10 @@ struct TensorMemory : Object {
 };
 
 constexpr char kMemoryLayout[] = "torch._C._Memory";
-void destroy_memory(Interpreter& in, Object* self) { free_object(in, static_cast<TensorMemory*>(self)); }
+void destroy_memory(Interpreter& in, Object* self) { free_object(in, known_cast<TensorMemory>(self)); }
 
 bool memory_buffer(const Value& value, Buffer& out) {
-  auto* memory = static_cast<TensorMemory*>(value.as_object());
+  auto* memory = object_cast<TensorMemory>(value);
   out.size = memory->tensor.nbytes();
   // An empty tensor may have no address; a buffer of no bytes shall still have one.
   out.data = out.size == 0 ? reinterpret_cast<char*>(memory) : static_cast<char*>(memory->tensor.data_ptr());

@@ -1,5 +1,6 @@
 #include "stdlib/torch/tensor_cycles.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/function.h"
 #include "runtime/ops/math_bits.h"
@@ -10,7 +11,7 @@ namespace {
 
 // The record of a tensor that only this object holds.
 AutogradMeta* own_record(Object* self) {
-  const Tensor& t = static_cast<TensorObject*>(self)->tensor;
+  const Tensor& t = known_cast<TensorObject>(self)->tensor;
   return t.defined() && t.impl()->refs.unique() ? t.impl()->autograd : nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/core/bind.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
@@ -187,7 +188,7 @@ const char* memory_format(Interpreter& in, const Value& v) {
   if (!v.is_object() || v.as_object()->type != torch_state(in).memory_format)
     throw Error(ErrorKind::TypeError,
                 "memory_format must be a torch.memory_format, not " + std::string(type_name(in, v)));
-  return static_cast<TagObject*>(v.as_object())->text;
+  return object_cast<TagObject>(v)->text;
 }
 
 Value is_contiguous(Interpreter& in, const Args& args) {
@@ -469,7 +470,7 @@ Value inverted(Interpreter& in, const Args& args) { return unary(in, UnaryOp::In
 Value make_subclass(Interpreter& in, const Args& args) {
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type)
     throw Error(ErrorKind::TypeError, "cls must be a type (got " + std::string(type_name(in, args[0])) + ")");
-  Type* type = static_cast<Type*>(args[0].as_object());
+  Type* type = object_cast<Type>(args[0]);
   if (!type->is_subtype_of(torch_state(in).tensor))
     throw Error(ErrorKind::TypeError,
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
@@ -594,7 +595,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
     dict_set_str(in, type->attributes(), intern(in, name), find_in_namespace(in, methods, name));
   in.add_methods(type, kMethods, std::size(kMethods));
   const auto add_own = [&](const Value& method) {
-    auto* const native = static_cast<NativeFunction*>(method.as_object());
+    auto* const native = object_cast<NativeFunction>(method);
     own_method(in, native, type);
     dict_set_str(in, type->attributes(), native->name, method);
   };

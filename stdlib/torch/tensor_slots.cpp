@@ -3,6 +3,7 @@
 #include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
 
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
@@ -30,7 +31,7 @@ const char* const kBinaryOps[] = {"add",
 const char* const kUnaryOps[] = {"neg", "positive", "bitwise_not"};
 const char* const kCompareOps[] = {"lt", "le", "eq", "ne", "gt", "ge"};
 
-void destroy(Interpreter& in, Object* self) { free_object(in, static_cast<TensorObject*>(self)); }
+void destroy(Interpreter& in, Object* self) { free_object(in, known_cast<TensorObject>(self)); }
 
 // A temporary that only the virtual machine's register holds may lend its memory to the result.
 unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {

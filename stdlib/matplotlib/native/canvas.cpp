@@ -7,6 +7,7 @@
 
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "stdlib/matplotlib/native/cairo.h"
@@ -46,12 +47,12 @@ void close_canvas(Canvas* c) {
 }
 
 void destroy_canvas(Interpreter& in, Object* self) {
-  close_canvas(static_cast<Canvas*>(self));
-  free_object(in, static_cast<Canvas*>(self));
+  close_canvas(known_cast<Canvas>(self));
+  free_object(in, known_cast<Canvas>(self));
 }
 
 cairo::Context* pen(const Args& args) {
-  cairo::Context* context = static_cast<Canvas*>(args[0].as_object())->context;
+  cairo::Context* context = object_cast<Canvas>(args[0])->context;
   if (context == nullptr) throw Error(ErrorKind::ValueError, "the canvas is finished");
   return context;
 }
@@ -82,7 +83,7 @@ Value open_canvas(Interpreter& in, const Args& args) {
   const cairo::Library& c = library();
   const Value type = get_attr(in, Value(in.import("matplotlib._canvas")), intern(in, "Canvas"));
   Value made = Value::adopt(make_object<Canvas>(in, own_type(type, layout_of<Canvas>, "matplotlib._canvas.Canvas")));
-  Canvas* canvas = static_cast<Canvas*>(made.as_object());
+  Canvas* canvas = object_cast<Canvas>(made);
   canvas->is_image = kind == "png";
   if (kind == "svg") canvas->surface = c.svg_surface_create_for_stream(append, &canvas->written, width, height);
   else if (kind == "pdf") canvas->surface = c.pdf_surface_create_for_stream(append, &canvas->written, width, height);
@@ -100,7 +101,7 @@ Value open_canvas(Interpreter& in, const Args& args) {
 // The bytes of the file; nothing can be drawn after it.
 Value finish(Interpreter& in, const Args& args) {
   pen(args);
-  Canvas* canvas = static_cast<Canvas*>(args[0].as_object());
+  Canvas* canvas = object_cast<Canvas>(args[0]);
   const cairo::Library& c = library();
   int status = c.status(canvas->context);
   if (status == cairo::kSuccess && canvas->is_image)
@@ -149,7 +150,7 @@ void add_steps(cairo::Context* context, std::string_view steps, const double* p)
 // A letter a step: M and L take two numbers, C six, Z none. Takes the place of the path before.
 Value path(Interpreter& in, const Args& args) {
   cairo::Context* context = pen(args);
-  Canvas* const canvas = static_cast<Canvas*>(args[0].as_object());
+  Canvas* const canvas = object_cast<Canvas>(args[0]);
   const std::string_view steps = text_argument(in, args[1], "steps");
   std::vector<double> at = numbers(in, args[2]);
   size_t taken = 0;
@@ -203,7 +204,7 @@ Value stroke(Interpreter& in, const Args& args) {
   c.set_line_join(context, static_cast<int>(int_argument(in, args[7])));
   const std::vector<double> dashes = numbers(in, args[8]);
   c.set_dash(context, dashes.data(), static_cast<int>(dashes.size()), number(in, args, 9));
-  stroke_in_pieces(in, *static_cast<Canvas*>(args[0].as_object()));
+  stroke_in_pieces(in, *object_cast<Canvas>(args[0]));
   return Value::none();
 }
 

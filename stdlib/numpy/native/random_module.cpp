@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "stdlib/numpy/native/draws.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/torch/state.h"
@@ -17,9 +18,9 @@ struct DrawsObject : Object {
   std::unique_ptr<Draws> draws;
 };
 
-Draws& draws_of(const Args& args) { return *static_cast<DrawsObject*>(args[0].as_object())->draws; }
+Draws& draws_of(const Args& args) { return *object_cast<DrawsObject>(args[0])->draws; }
 
-void destroy_draws(Interpreter& in, Object* self) { free_object(in, static_cast<DrawsObject*>(self)); }
+void destroy_draws(Interpreter& in, Object* self) { free_object(in, known_cast<DrawsObject>(self)); }
 
 Value make_draws(Interpreter& in, Type* type, const Args& args) {
   const Value* legacy = make_argument(args, 0, "legacy");

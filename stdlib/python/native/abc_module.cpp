@@ -10,6 +10,7 @@
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/objects/module.h"
@@ -49,7 +50,7 @@ AbcState& state_of(const Args& args) { return **static_cast<std::shared_ptr<AbcS
 AbcData* data_of(const AbcState& state, const Value& cls) {
   if (is_type(cls)) {
     const Value& found = type_lookup(as_type(cls), state.impl);
-    if (found.is_object() && found.as_object()->type == state.data_type) return static_cast<AbcData*>(found.as_object());
+    if (found.is_object() && found.as_object()->type == state.data_type) return object_cast<AbcData>(found);
   }
   throw_error(ErrorKind::TypeError, "%s", is_type(cls) ? "_abc_impl is set to a wrong type" : "class expected");
 }
@@ -141,7 +142,7 @@ Value abc_register(Interpreter& in, const Args& args) {
 
 bool in_registry(Interpreter& in, AbcData* data, const Value& subclass) {
   for (size_t i = 0; i < data->registry.size();) {
-    const Value known = weak_target(static_cast<WeakReference*>(data->registry[i].as_object()));
+    const Value known = weak_target(object_cast<WeakReference>(data->registry[i]));
     if (known.is_undefined()) {
       data->registry.erase(data->registry.begin() + static_cast<ptrdiff_t>(i));
       continue;
@@ -257,7 +258,7 @@ Type* make_data_type(Interpreter& in) {
   spec.size = sizeof(AbcData);
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<AbcData*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<AbcData>(self)); };
   return type;
 }
 
@@ -275,7 +276,7 @@ void fill_abc(Interpreter& in, Module& module) {
     auto* const data = new std::shared_ptr<AbcState>(state);
     const Value made = in.new_function(row.signature, row.doc, row.function, data,
                                        [](void* p) { delete static_cast<std::shared_ptr<AbcState>*>(p); });
-    auto* const function = static_cast<NativeFunction*>(made.as_object());
+    auto* const function = object_cast<NativeFunction>(made);
     function->module = module.name;
     dict_set_str(in, module.dict, function->name, made);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
@@ -66,7 +67,7 @@ struct Array : Object {
   unsigned char* at(size_t i) { return bytes.data() + i * items->size; }
 };
 
-Array* array_of(const Value& v) { return static_cast<Array*>(v.as_object()); }
+Array* array_of(const Value& v) { return object_cast<Array>(v); }
 Array* self_of(const Args& args) { return array_of(args[0]); }
 constexpr char kArrayLayout[] = "array.array";
 bool is_array(const Value& v) { return has_layout(v, kArrayLayout); }
@@ -228,7 +229,7 @@ Value array_of_bytes(Interpreter& in, const Array* like, std::vector<unsigned ch
 
 // --- slots
 
-void destroy_array(Interpreter& in, Object* self) { free_object(in, static_cast<Array*>(self)); }
+void destroy_array(Interpreter& in, Object* self) { free_object(in, known_cast<Array>(self)); }
 
 int64_t array_length(Interpreter&, const Value& self) { return static_cast<int64_t>(array_of(self)->size()); }
 
@@ -333,7 +334,7 @@ Value array_iter(Interpreter& in, const Value& self) {
 }
 
 bool iterator_step(Interpreter& in, const Value& self, Value& out) {
-  ArrayIterator* it = static_cast<ArrayIterator*>(self.as_object());
+  ArrayIterator* it = object_cast<ArrayIterator>(self);
   if (it->array.is_undefined()) return false;
   if (it->index >= array_of(it->array)->size()) {
     it->array = Value();
@@ -343,7 +344,7 @@ bool iterator_step(Interpreter& in, const Value& self, Value& out) {
   return true;
 }
 
-void destroy_iterator(Interpreter& in, Object* self) { free_object(in, static_cast<ArrayIterator*>(self)); }
+void destroy_iterator(Interpreter& in, Object* self) { free_object(in, known_cast<ArrayIterator>(self)); }
 Value iterator_self(Interpreter&, const Value& self) { return self; }
 
 Value to_list(Interpreter& in, Array* a) {
@@ -680,7 +681,7 @@ Value reconstruct(Interpreter& in, const Args& args) {
     throw_error(ErrorKind::TypeError, "first argument must be a type object, not %s",
                 std::string(type_name(in, args[0])).c_str());
   }
-  Type* const type = static_cast<Type*>(args[0].as_object());
+  Type* const type = object_cast<Type>(args[0]);
   if (!type->is_subtype_of(array_type)) {
     throw_error(ErrorKind::TypeError, "%s is not a subtype of array.array", std::string(type->name->view()).c_str());
   }
@@ -728,14 +729,14 @@ Value reconstruct(Interpreter& in, const Args& args) {
 }
 
 Value iterator_reduce(Interpreter& in, const Args& args) {
-  const ArrayIterator* it = static_cast<ArrayIterator*>(args[0].as_object());
+  const ArrayIterator* it = object_cast<ArrayIterator>(args[0]);
   const Value make = get_attr(in, Value(in.import("builtins")), intern(in, "iter"));
   if (it->array.is_undefined()) return make_tuple(in, {make, make_tuple(in, {make_tuple(in, {})})});
   return make_tuple(in, {make, make_tuple(in, {it->array}), Value::integer(static_cast<int64_t>(it->index))});
 }
 
 Value iterator_setstate(Interpreter& in, const Args& args) {
-  ArrayIterator* it = static_cast<ArrayIterator*>(args[0].as_object());
+  ArrayIterator* it = object_cast<ArrayIterator>(args[0]);
   const int64_t index = int_argument(in, args[1]);
   if (!it->array.is_undefined()) {
     it->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(array_of(it->array)->size())));
@@ -836,7 +837,7 @@ void fill_array(Interpreter& in, Module& module) {
   call_method(in, abc, intern(in, "register"), {Value(type)});
   in.def(module, "_array_reconstructor(arraytype, typecode, mformat_code, items, /)", "Make an array of a pickle.",
          reconstruct);
-  static_cast<NativeFunction*>(dict_get_str(module.dict, intern(in, "_array_reconstructor"))->as_object())->data = type;
+  object_cast<NativeFunction>(*dict_get_str(module.dict, intern(in, "_array_reconstructor")))->data = type;
   set_member(in, module, "typecodes", make_str(in, "bBuhHiIlLqQfd"));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/types/bytes.h"
 #include "lang/types/number.h"
@@ -311,7 +312,7 @@ class Maker {
     const Value* found = dict_get_text(as_dict(classes_), class_name);
     if (found == nullptr || !found->is_object() || found->as_object()->kind != ObjectKind::Type)
       throw_error(ErrorKind::RuntimeError, "ast: no class %s", class_name);
-    Value made = lang::new_instance(in_, static_cast<Type*>(found->as_object()));
+    Value made = lang::new_instance(in_, object_cast<Type>(*found));
     for (const auto& [name, value] : fields) set_attr(in_, made, intern(in_, name), value);
     return made;
   }

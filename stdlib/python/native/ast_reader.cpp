@@ -9,6 +9,7 @@
 #include "lang/compiler/compile.h"
 #include "lang/compiler/resolve.h"
 #include "lang/core/error.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse_checks.h"
 #include "lang/types/bigint.h"
@@ -193,7 +194,7 @@ class Reader {
   const char* family_of(const Value& node) {
     for (const char* family : {"stmt", "expr", "pattern", "excepthandler"}) {
       const Value* found = dict_get_text(as_dict(classes_), family);
-      if (found != nullptr && is_instance(in_, node, static_cast<Type*>(found->as_object()))) return family;
+      if (found != nullptr && is_instance(in_, node, object_cast<Type>(*found))) return family;
     }
     return node.as_object()->type->name->view().data();
   }
@@ -259,7 +260,7 @@ class Reader {
     const Level level(*this);
     const std::string_view kind = class_of(v);
     const Value* expr_class = dict_get_text(as_dict(classes_), "expr");
-    if (kind.empty() || !is_instance(in_, v, static_cast<Type*>(expr_class->as_object())))
+    if (kind.empty() || !is_instance(in_, v, object_cast<Type>(*expr_class)))
       throw_error(ErrorKind::TypeError, "expected some sort of expr, but got %s", repr_text(in_, v).c_str());
     const Span span = span_of(v);
     const bool has_context = kind == "Name" || kind == "Attribute" || kind == "Subscript" || kind == "Starred" ||
@@ -564,7 +565,7 @@ class Reader {
     const Level level(*this);
     const std::string_view kind = class_of(v);
     const Value* stmt_class = dict_get_text(as_dict(classes_), "stmt");
-    if (kind.empty() || !is_instance(in_, v, static_cast<Type*>(stmt_class->as_object())))
+    if (kind.empty() || !is_instance(in_, v, object_cast<Type>(*stmt_class)))
       throw_error(ErrorKind::TypeError, "expected some sort of stmt, but got %s", repr_text(in_, v).c_str());
     const Span span = span_of(v);
     if (kind == "Expr") return make<ast::ExpressionStmt>(span, expr(v, "value"));

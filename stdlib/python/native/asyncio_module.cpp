@@ -1,6 +1,7 @@
 // _asyncio: the two steps of asyncio that run most: a task's step, and waiting for a future. Neither raises StopIteration.
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/generator.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -20,7 +21,7 @@ struct FutureIterator : GcObject {
   bool waited = false;
 };
 
-FutureIterator* iterator_of(const Value& v) { return static_cast<FutureIterator*>(v.as_object()); }
+FutureIterator* iterator_of(const Value& v) { return object_cast<FutureIterator>(v); }
 
 bool resume_waiting(Interpreter& in, const Value& self, const Value&, Value& out) {
   FutureIterator* const iterator = iterator_of(self);
@@ -89,8 +90,8 @@ Type* make_iterator_type(Interpreter& in) {
   spec.size = sizeof(FutureIterator);
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<FutureIterator*>(self)); };
-  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(static_cast<FutureIterator*>(self)->future); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<FutureIterator>(self)); };
+  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<FutureIterator>(self)->future); };
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.resume = resume_waiting;
   type->slots.next = [](Interpreter& in2, const Value& self, Value& out) {

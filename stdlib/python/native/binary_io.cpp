@@ -12,6 +12,7 @@
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
@@ -50,7 +51,7 @@ struct BinaryFile : Object {
   size_t left() const { return ahead.size() - at; }
 };
 
-BinaryFile* file_of(const Value& v) { return static_cast<BinaryFile*>(v.as_object()); }
+BinaryFile* file_of(const Value& v) { return object_cast<BinaryFile>(v); }
 BinaryFile* self_of(const Args& args) { return file_of(args[0]); }
 ByteArray* memory_of(const BinaryFile* f) { return as_byte_array(f->memory); }
 
@@ -229,10 +230,10 @@ void close_raw_quietly(Interpreter& in, BinaryFile* f) noexcept {
 }
 
 void destroy_file(Interpreter& in, Object* self) {
-  BinaryFile* f = static_cast<BinaryFile*>(self);
+  BinaryFile* f = known_cast<BinaryFile>(self);
   if (f->place == Place::Raw && f->ready && !f->detached) close_raw_quietly(in, f);
   close_file(in, f);
-  free_object(in, static_cast<BinaryFile*>(self));
+  free_object(in, known_cast<BinaryFile>(self));
 }
 
 // read() that waits in slices, so that the program can be stopped meanwhile, and that goes on after a signal.

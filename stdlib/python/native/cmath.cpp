@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -16,7 +17,7 @@ using C = std::complex<double>;
 
 C argument(Interpreter& in, const Value& v) {
   if (is_complex(in, v)) {
-    const Complex* c = static_cast<Complex*>(v.as_object());
+    const Complex* c = object_cast<Complex>(v);
     return {c->real, c->imag};
   }
   const Value method = v.is_object() ? find_attr(in, v, in.names->complex) : Value();

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/bytes.h"
 
 namespace tessera::stdlib {
@@ -123,7 +124,7 @@ Type* make_coder_type(Interpreter& in, Module& module, std::string_view name, co
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
   type->make = make_coder;
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<Coder*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<Coder>(self)); };
   in.add_methods(type, rows, count);
   set_member(in, module, name, Value(type));
   if (!decodes) return type;

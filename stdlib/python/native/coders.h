@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lang/core/booking.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/module.h"
 #include "stdlib/python/native/support.h"
 
@@ -29,7 +30,7 @@ struct Coder : Object {
   bool ended = false, needs_input = true;
 };
 
-inline Coder* coder_of(const Value& v) { return static_cast<Coder*>(v.as_object()); }
+inline Coder* coder_of(const Value& v) { return known_cast<Coder>(v); }
 
 // The allocators of C libraries, over the interpreter's heap: null where the script's limit is reached.
 void* library_allocate(void* interpreter, size_t count, size_t size) noexcept;

@@ -6,6 +6,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
@@ -29,7 +30,7 @@ struct Deque : GcObject {
   Value& at(size_t i) { return ring[(head + i) & (ring.size() - 1)]; }
 };
 
-Deque* deque_of(const Value& v) { return static_cast<Deque*>(v.as_object()); }
+Deque* deque_of(const Value& v) { return object_cast<Deque>(v); }
 Deque* self_of(const Args& args) { return deque_of(args[0]); }
 constexpr char kDequeLayout[] = "collections.deque";
 bool is_deque(const Value& v) { return has_layout(v, kDequeLayout); }
@@ -141,13 +142,13 @@ Value new_like(Interpreter& in, Deque* like) {
 
 // --- slots ---
 
-void destroy_deque(Interpreter& in, Object* self) { free_object(in, static_cast<Deque*>(self)); }
+void destroy_deque(Interpreter& in, Object* self) { free_object(in, known_cast<Deque>(self)); }
 
 void traverse_deque(Object* self, Visitor& visitor) {
-  for (Value& v : static_cast<Deque*>(self)->ring) visitor(v);
+  for (Value& v : known_cast<Deque>(self)->ring) visitor(v);
 }
 
-void clear_deque(Interpreter&, Object* self) { empty(static_cast<Deque*>(self)); }
+void clear_deque(Interpreter&, Object* self) { empty(known_cast<Deque>(self)); }
 
 int64_t deque_length(Interpreter&, const Value& self) { return static_cast<int64_t>(deque_of(self)->size); }
 
@@ -219,7 +220,7 @@ Value make_iterator(Interpreter& in, Type* type, const Value& deque, bool revers
 }
 
 bool iterator_step(Interpreter&, const Value& self, Value& out) {
-  DequeIterator* it = static_cast<DequeIterator*>(self.as_object());
+  DequeIterator* it = object_cast<DequeIterator>(self);
   if (it->deque.is_undefined()) return false;
   Deque* d = deque_of(it->deque);
   if (d->changes != it->changes) throw Error(ErrorKind::RuntimeError, "deque mutated during iteration");
@@ -232,12 +233,12 @@ bool iterator_step(Interpreter&, const Value& self, Value& out) {
   return true;
 }
 
-void destroy_iterator(Interpreter& in, Object* self) { free_object(in, static_cast<DequeIterator*>(self)); }
-void traverse_iterator(Object* self, Visitor& visitor) { visitor(static_cast<DequeIterator*>(self)->deque); }
-void clear_iterator(Interpreter&, Object* self) { static_cast<DequeIterator*>(self)->deque = Value(); }
+void destroy_iterator(Interpreter& in, Object* self) { free_object(in, known_cast<DequeIterator>(self)); }
+void traverse_iterator(Object* self, Visitor& visitor) { visitor(known_cast<DequeIterator>(self)->deque); }
+void clear_iterator(Interpreter&, Object* self) { known_cast<DequeIterator>(self)->deque = Value(); }
 Value iterator_self(Interpreter&, const Value& self) { return self; }
 Value iterator_hint(Interpreter&, const Args& args) {
-  const DequeIterator* it = static_cast<DequeIterator*>(args[0].as_object());
+  const DequeIterator* it = object_cast<DequeIterator>(args[0]);
   if (it->deque.is_undefined() || deque_of(it->deque)->changes != it->changes) return Value::integer(0);
   return Value::integer(static_cast<int64_t>(deque_of(it->deque)->size - it->index));
 }

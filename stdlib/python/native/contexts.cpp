@@ -7,6 +7,7 @@
 
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/types/setup.h"
 #include "lang/types/types.h"
@@ -43,9 +44,9 @@ constexpr char kContextLayout[] = "contextvars.Context";
 constexpr char kVariableLayout[] = "contextvars.ContextVar";
 constexpr char kTokenLayout[] = "contextvars.Token";
 
-Context* context_of(const Value& v) { return static_cast<Context*>(v.as_object()); }
-ContextVar* variable_of(const Value& v) { return static_cast<ContextVar*>(v.as_object()); }
-Token* token_of(const Value& v) { return static_cast<Token*>(v.as_object()); }
+Context* context_of(const Value& v) { return object_cast<Context>(v); }
+ContextVar* variable_of(const Value& v) { return object_cast<ContextVar>(v); }
+Token* token_of(const Value& v) { return object_cast<Token>(v); }
 
 std::string address_of(const Object* object) {
   char text[32];
@@ -266,7 +267,7 @@ Type* new_context_type(Interpreter& in, Module& module, const char* name, const 
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
   type->slots.layout = layout;
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<T*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<T>(self)); };
   type->slots.traverse = traverse;
   set_member(in, module, name, Value(static_cast<Object*>(type)));
   return type;
@@ -275,8 +276,8 @@ Type* new_context_type(Interpreter& in, Module& module, const char* name, const 
 void make_context_type(Interpreter& in, Module& module, ContextTypes& types) {
   Type* const type =
       new_context_type<Context>(in, module, "Context", kContextLayout, [](Object* self, Visitor& visitor) {
-        visitor(static_cast<Context*>(self)->values);
-        visitor(static_cast<Context*>(self)->previous);
+        visitor(known_cast<Context>(self)->values);
+        visitor(known_cast<Context>(self)->previous);
       });
   type->make = make_context;
   type->slots.get_item = context_item;
@@ -295,8 +296,8 @@ void make_context_type(Interpreter& in, Module& module, ContextTypes& types) {
 void make_variable_type(Interpreter& in, Module& module, ContextTypes& types) {
   Type* const type =
       new_context_type<ContextVar>(in, module, "ContextVar", kVariableLayout, [](Object* self, Visitor& visitor) {
-        visitor(static_cast<ContextVar*>(self)->name);
-        visitor(static_cast<ContextVar*>(self)->default_value);
+        visitor(known_cast<ContextVar>(self)->name);
+        visitor(known_cast<ContextVar>(self)->default_value);
       });
   type->make = make_variable;
   type->slots.repr = show_variable;
@@ -308,9 +309,9 @@ void make_variable_type(Interpreter& in, Module& module, ContextTypes& types) {
 
 void make_token_type(Interpreter& in, Module& module, ContextTypes& types) {
   Type* const type = new_context_type<Token>(in, module, "Token", kTokenLayout, [](Object* self, Visitor& visitor) {
-    visitor(static_cast<Token*>(self)->context);
-    visitor(static_cast<Token*>(self)->variable);
-    visitor(static_cast<Token*>(self)->old_value);
+    visitor(known_cast<Token>(self)->context);
+    visitor(known_cast<Token>(self)->variable);
+    visitor(known_cast<Token>(self)->old_value);
   });
   type->make = [](Interpreter&, Type*, const Args&) -> Value {
     throw Error(ErrorKind::RuntimeError, "Tokens can only be created by ContextVars");

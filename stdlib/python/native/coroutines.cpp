@@ -5,6 +5,7 @@
 
 #include "lang/compiler/chunk.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/function.h"
 #include "lang/objects/module.h"
@@ -54,7 +55,7 @@ Value set_origin_depth(Interpreter& in, const Args& args) {
 Value make_iterable_coroutine(Interpreter& in, const Args& args) {
   Function* const function = as_function(args[0]);
   const Value code = copy_code(in, function->code);
-  Code* const copy = static_cast<Code*>(code.as_object());
+  Code* const copy = object_cast<Code>(code);
   copy->code_flags |= kIterableCoroutine;
   const Value old = Value::adopt(std::exchange(function->code, copy));
   ++copy->refcount;

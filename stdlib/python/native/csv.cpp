@@ -2,6 +2,7 @@
 // skipinitialspace, lineterminator, quoting, strict); characters that are not there are None.
 #include <cstring>
 
+#include "lang/core/object_cast.h"
 #include "lang/types/bigint.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
@@ -73,15 +74,15 @@ struct Reader : GcObject {
   int64_t line_number = 0;
 };
 
-Reader* reader_of(const Value& v) { return static_cast<Reader*>(v.as_object()); }
-void destroy_reader(Interpreter& in, Object* self) { free_object(in, static_cast<Reader*>(self)); }
+Reader* reader_of(const Value& v) { return object_cast<Reader>(v); }
+void destroy_reader(Interpreter& in, Object* self) { free_object(in, known_cast<Reader>(self)); }
 void traverse_reader(Object* self, Visitor& visitor) {
-  Reader* r = static_cast<Reader*>(self);
+  Reader* r = known_cast<Reader>(self);
   visitor(r->lines);
   visitor(r->error);
   visitor(r->limit);
 }
-void clear_reader(Interpreter&, Object* self) { const Value gone = std::move(static_cast<Reader*>(self)->lines); }
+void clear_reader(Interpreter&, Object* self) { const Value gone = std::move(known_cast<Reader>(self)->lines); }
 
 Value make_reader(Interpreter& in, Type* type, const Args& args) {
   if (args.count != 4) throw Error(ErrorKind::TypeError, "a reader takes lines, a format, an error and a limit");

@@ -3,6 +3,7 @@
 
 #include "lang/compiler/chunk.h"
 #include "lang/compiler/compile.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/syntax/source.h"
 #include "lang/vm/vm.h"
@@ -29,7 +30,7 @@ Value define(Interpreter& in, const Args& args) {
   auto source = std::make_shared<Source>("<string>", text_of(args[0]));
   source->set_unlisted();
   const Value code = compile_source(in, std::move(source), options);
-  const Value made = make_function(in, static_cast<Code*>(code.as_object()), as_dict(args[1])), names = make_dict(in);
+  const Value made = make_function(in, object_cast<Code>(code), as_dict(args[1])), names = make_dict(in);
   in.vm().call_function(as_function(made), Args{&names, 1});
   return *dict_get_text(as_dict(names), "_create");
 }

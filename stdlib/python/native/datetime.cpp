@@ -6,6 +6,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/setup.h"
 #include "stdlib/python/native/native_modules.h"
@@ -26,12 +27,12 @@ struct Span : GcObject {
   int64_t us = 0;
 };
 
-void destroy_span(Interpreter& in, Object* self) { free_object(in, static_cast<Span*>(self)); }
+void destroy_span(Interpreter& in, Object* self) { free_object(in, known_cast<Span>(self)); }
 constexpr char kSpanLayout[] = "datetime.timedelta";
 bool is_span(const Value& v) { return has_layout(v, kSpanLayout); }
 int64_t span_us(const Value& v) {
   if (!is_span(v)) throw Error(ErrorKind::TypeError, "a timedelta is expected");
-  return static_cast<Span*>(v.as_object())->us;
+  return object_cast<Span>(v)->us;
 }
 
 Value new_span(Interpreter& in, Type* type, int64_t us) {
@@ -249,17 +250,17 @@ struct Moment : GcObject {
   int64_t fold = 0;
 };
 
-void destroy_moment(Interpreter& in, Object* self) { free_object(in, static_cast<Moment*>(self)); }
-void traverse_moment(Object* self, Visitor& visitor) { visitor(static_cast<Moment*>(self)->zone); }
+void destroy_moment(Interpreter& in, Object* self) { free_object(in, known_cast<Moment>(self)); }
+void traverse_moment(Object* self, Visitor& visitor) { visitor(known_cast<Moment>(self)->zone); }
 void clear_moment(Interpreter&, Object* self) {
-  const Value gone = std::exchange(static_cast<Moment*>(self)->zone, Value::none());
+  const Value gone = std::exchange(known_cast<Moment>(self)->zone, Value::none());
 }
 
 constexpr char kMomentLayout[] = "datetime.datetime";
 bool is_moment(const Value& v) { return has_layout(v, kMomentLayout); }
 const Moment* moment_of(const Value& v) {
   if (!is_moment(v)) throw Error(ErrorKind::TypeError, "a date or time is expected");
-  return static_cast<const Moment*>(v.as_object());
+  return object_cast<const Moment>(v);
 }
 
 Value make_moment(Interpreter& in, Type* type, const Args& args) {

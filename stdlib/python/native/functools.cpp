@@ -9,6 +9,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
 #include "lang/types/sequence.h"
@@ -33,7 +34,7 @@ struct CachedFunction : GcObject {
   std::vector<Node> nodes;  // bounded only
 };
 
-CachedFunction* cached_of(const Value& v) { return static_cast<CachedFunction*>(v.as_object()); }
+CachedFunction* cached_of(const Value& v) { return object_cast<CachedFunction>(v); }
 
 Value key_of(Interpreter& in, const CachedFunction* f, const Args& args) {
   const bool keywords = args.keyword_names != nullptr && args.keyword_names->size > 0;
@@ -154,19 +155,19 @@ Value cache_clear(Interpreter& in, const Args& args) {
 
 Value is_typed(Interpreter&, const Args& args) { return Value::boolean(cached_of(args[0])->typed); }
 
-void destroy_cached(Interpreter& in, Object* self) { free_object(in, static_cast<CachedFunction*>(self)); }
+void destroy_cached(Interpreter& in, Object* self) { free_object(in, known_cast<CachedFunction>(self)); }
 
 void traverse_cached(Object* self, Visitor& visitor) {
-  visitor(static_cast<CachedFunction*>(self)->function);
-  visitor(static_cast<CachedFunction*>(self)->store);
-  for (const Node& node : static_cast<CachedFunction*>(self)->nodes) {
+  visitor(known_cast<CachedFunction>(self)->function);
+  visitor(known_cast<CachedFunction>(self)->store);
+  for (const Node& node : known_cast<CachedFunction>(self)->nodes) {
     visitor(node.key);
     visitor(node.result);
   }
 }
 
 void clear_cached(Interpreter& in, Object* self) {
-  CachedFunction* f = static_cast<CachedFunction*>(self);
+  CachedFunction* f = known_cast<CachedFunction>(self);
   const Value function = std::move(f->function);
   f->function = Value::none();
   const Value store = std::exchange(f->store, make_dict(in));
@@ -188,7 +189,7 @@ struct Partial : GcObject {
   Value keywords;  // a dict
 };
 
-Partial* partial_of(const Value& v) { return static_cast<Partial*>(v.as_object()); }
+Partial* partial_of(const Value& v) { return object_cast<Partial>(v); }
 
 // Positional arguments before and after, then keywords: those of the call win over the partial's.
 Value call_with_more(Interpreter& in, const Partial* p, const Args& args) {
@@ -252,17 +253,17 @@ Value make_partial(Interpreter& in, Type* type, const Args& args) {
   return made;
 }
 
-void destroy_partial(Interpreter& in, Object* self) { free_object(in, static_cast<Partial*>(self)); }
+void destroy_partial(Interpreter& in, Object* self) { free_object(in, known_cast<Partial>(self)); }
 
 void traverse_partial(Object* self, Visitor& visitor) {
-  Partial* p = static_cast<Partial*>(self);
+  Partial* p = known_cast<Partial>(self);
   visitor(p->function);
   visitor(p->args);
   visitor(p->keywords);
 }
 
 void clear_partial(Interpreter& in, Object* self) {
-  Partial* p = static_cast<Partial*>(self);
+  Partial* p = known_cast<Partial>(self);
   const Value function = std::exchange(p->function, Value::none());
   const Value args = std::exchange(p->args, make_tuple(in, {}));
   const Value keywords = std::exchange(p->keywords, make_dict(in));
@@ -366,7 +367,7 @@ struct OrderKey : GcObject {
   Value object;  // undefined: none yet
 };
 
-OrderKey* order_key_of(const Value& v) { return static_cast<OrderKey*>(v.as_object()); }
+OrderKey* order_key_of(const Value& v) { return object_cast<OrderKey>(v); }
 
 Value make_order_key(Interpreter& in, Type* type, const Value& function, const Value& object) {
   OrderKey* key = make_object<OrderKey>(in, type);
@@ -396,15 +397,15 @@ Value compare_order_keys(Interpreter& in, CompareOp op, const Value& self, const
   return compare(in, op, call(in, function, Args{pair, 2}), Value::integer(0));
 }
 
-void destroy_order_key(Interpreter& in, Object* self) { free_object(in, static_cast<OrderKey*>(self)); }
+void destroy_order_key(Interpreter& in, Object* self) { free_object(in, known_cast<OrderKey>(self)); }
 
 void traverse_order_key(Object* self, Visitor& visitor) {
-  visitor(static_cast<OrderKey*>(self)->function);
-  visitor(static_cast<OrderKey*>(self)->object);
+  visitor(known_cast<OrderKey>(self)->function);
+  visitor(known_cast<OrderKey>(self)->object);
 }
 
 void clear_order_key(Interpreter&, Object* self) {
-  OrderKey* key = static_cast<OrderKey*>(self);
+  OrderKey* key = known_cast<OrderKey>(self);
   const Value function = std::exchange(key->function, Value::none());
   const Value object = std::exchange(key->object, Value::none());
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/digest.h"
 #include "stdlib/python/native/native_modules.h"
@@ -15,9 +16,9 @@ struct Hash : Object {
   std::unique_ptr<Digest> digest;
 };
 
-Hash* self_of(const Args& args) { return static_cast<Hash*>(args[0].as_object()); }
+Hash* self_of(const Args& args) { return object_cast<Hash>(args[0]); }
 
-void destroy_hash(Interpreter& in, Object* self) { free_object(in, static_cast<Hash*>(self)); }
+void destroy_hash(Interpreter& in, Object* self) { free_object(in, known_cast<Hash>(self)); }
 
 void update_with(Interpreter& in, Digest& digest, const Value& data) {
   if (is_str(data)) throw Error(ErrorKind::TypeError, "Strings must be encoded before hashing");
@@ -118,7 +119,7 @@ Value copy(Interpreter& in, const Args& args) {
 Value hash_repr(Interpreter& in, const Value& self) {
   char address[32];
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.as_object()));
-  return make_str(in, "<" + static_cast<Hash*>(self.as_object())->name + " _hashlib.HASH object @ " + address + ">");
+  return make_str(in, "<" + object_cast<Hash>(self)->name + " _hashlib.HASH object @ " + address + ">");
 }
 
 // openssl_md5(data): CPython's names for the constructors, of which the part behind the first underscore names the digest.

@@ -13,6 +13,7 @@
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
@@ -36,10 +37,10 @@ void close_stream(Interpreter& in, TextFile* f) noexcept {
 }
 
 void destroy_file(Interpreter& in, Object* self) {
-  TextFile* f = static_cast<TextFile*>(self);
+  TextFile* f = known_cast<TextFile>(self);
   if (f->place == Place::Stream && f->ready && !f->detached) close_stream(in, f);
   close_file(in, f);
-  free_object(in, static_cast<TextFile*>(self));
+  free_object(in, known_cast<TextFile>(self));
 }
 
 // The answer of the stream below the text wrapper.

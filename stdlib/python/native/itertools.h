@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/iterators.h"
 #include "lang/types/setup.h"
@@ -25,23 +26,23 @@ void add_groups(Interpreter& in, Module& module);        // itertools_groups.cpp
 // T is a GcObject with `template <class F> void each(F&& f)`, which calls f with every Value that it owns.
 template <class T>
 void destroy(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
+  free_object(in, known_cast<T>(self));
 }
 template <class T>
 void traverse(Object* self, Visitor& visitor) {
-  static_cast<T*>(self)->each([&](Value& v) { visitor(v); });
+  known_cast<T>(self)->each([&](Value& v) { visitor(v); });
 }
 // Afterwards every Value is Undefined: `next` takes an Undefined source for an exhausted one.
 template <class T>
 void clear(Interpreter&, Object* self) {
-  static_cast<T*>(self)->each([](Value& v) { const Value gone = std::move(v); });
+  known_cast<T>(self)->each([](Value& v) { const Value gone = std::move(v); });
 }
 
 inline Value itself(Interpreter&, const Value& self) { return self; }
 
 template <class T>
 T* self_of(const Value& v) {
-  return static_cast<T*>(v.as_object());
+  return known_cast<T>(v);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lang/core/object_cast.h"
 #include "lang/types/bigint.h"
 #include "lang/core/booking.h"
 #include "stdlib/python/native/itertools.h"
@@ -87,7 +88,7 @@ size_t advance(Arrangement* a) {
 }
 
 bool next_answer(Interpreter& in, const Value& self, Value& out) {
-  Arrangement* a = static_cast<Arrangement*>(self.as_object());
+  Arrangement* a = object_cast<Arrangement>(self);
   const size_t changed = advance(a);
   if (changed == kEnd) {
     a->finished = true;
@@ -107,7 +108,7 @@ bool next_answer(Interpreter& in, const Value& self, Value& out) {
 
 // Without its pools it is at its end.
 void clear_arrangement(Interpreter&, Object* self) {
-  Arrangement* a = static_cast<Arrangement*>(self);
+  Arrangement* a = known_cast<Arrangement>(self);
   a->finished = true;
   const Value pools = std::move(a->pools), last = std::move(a->last);
 }

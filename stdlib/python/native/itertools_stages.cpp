@@ -1,5 +1,6 @@
 // Iterators over one source, or over several one after the other: each takes an item, decides, and hands it on.
 #include "lang/core/names.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/iterators.h"
 #include "stdlib/python/native/itertools.h"
 
@@ -263,7 +264,7 @@ Value make_chain(Interpreter& in, Type* type, const Args& args) {
 Value chain_from_iterable(Interpreter& in, const Args& args) {
   const Value source = iter(in, args[1]);
   Value made;
-  start<Chain>(in, static_cast<Type*>(args[0].as_object()), made)->source = source;
+  start<Chain>(in, object_cast<Type>(args[0]), made)->source = source;
   return made;
 }
 

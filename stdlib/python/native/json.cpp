@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/booking.h"
 #include "lang/objects/class.h"
@@ -360,7 +361,7 @@ class Writer {
     switch (value.as_object()->kind) {
       case ObjectKind::Str: string(text_of(value)); return;
       case ObjectKind::BigInt: out_ += whole_text(in_, value); return;
-      case ObjectKind::Boxed: write(static_cast<Boxed*>(value.as_object())->value); return;
+      case ObjectKind::Boxed: write(object_cast<Boxed>(value)->value); return;
       case ObjectKind::List: sequence(value, as_list(value)->size); return;
       case ObjectKind::Tuple: sequence(value, as_tuple(value)->size); return;
       case ObjectKind::Dict: mapping(value); return;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/signals.h"
 #include "stdlib/python/native/native_modules.h"
@@ -46,7 +47,7 @@ struct Lock : Object {
   WaitList waiting;
 };
 
-Lock* lock_of(const Value& v) { return static_cast<Lock*>(v.as_object()); }
+Lock* lock_of(const Value& v) { return object_cast<Lock>(v); }
 
 // When a wait with these arguments of acquire() ends.
 Threads::Time end_of_wait(Interpreter& in, bool blocking, const Value& timeout) {
@@ -257,7 +258,7 @@ constexpr NativeDef kRLockMethods[] = {
     {"_at_fork_reinit(self)", lock_after_fork, "Free, as a new one."},
 };
 
-void destroy_lock(Interpreter& in, Object* object) { free_object(in, static_cast<Lock*>(object)); }
+void destroy_lock(Interpreter& in, Object* object) { free_object(in, known_cast<Lock>(object)); }
 
 Type* lock_type(Interpreter& in, const char* name, uint32_t flags) {
   NativeTypeSpec spec;

@@ -4,6 +4,7 @@
 
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -17,8 +18,8 @@ struct Field : GcObject {
   Value doc;
 };
 
-void destroy_field(Interpreter& in, Object* self) { free_object(in, static_cast<Field*>(self)); }
-void traverse_field(Object* self, Visitor& visitor) { visitor(static_cast<Field*>(self)->doc); }
+void destroy_field(Interpreter& in, Object* self) { free_object(in, known_cast<Field>(self)); }
+void traverse_field(Object* self, Visitor& visitor) { visitor(known_cast<Field>(self)->doc); }
 
 Value make_field(Interpreter& in, Type* type, const Args& args) {
   if (args.positional() != 2 || args.count != 2)
@@ -33,7 +34,7 @@ Value make_field(Interpreter& in, Type* type, const Args& args) {
 
 Value get_field(Interpreter& in, const Value& self, const Value& instance, Type*) {
   if (instance.is_undefined()) return self;
-  const int64_t index = static_cast<Field*>(self.as_object())->index;
+  const int64_t index = object_cast<Field>(self)->index;
   if (!is_tuple(instance)) return get_item(in, instance, Value::integer(index));
   const Value* item = tuple_at(as_tuple(instance), index);
   if (item == nullptr) throw Error(ErrorKind::IndexError, "tuple index out of range");
@@ -44,10 +45,10 @@ void set_field(Interpreter&, const Value&, const Value&, const Value& value) {
   throw Error(ErrorKind::AttributeError, value.is_undefined() ? "can't delete attribute" : "can't set attribute");
 }
 
-Value field_doc(Interpreter&, const Args& args) { return static_cast<Field*>(args[0].as_object())->doc; }
+Value field_doc(Interpreter&, const Args& args) { return object_cast<Field>(args[0])->doc; }
 
 Value field_repr(Interpreter& in, const Value& self) {
-  const Field* f = static_cast<Field*>(self.as_object());
+  const Field* f = object_cast<Field>(self);
   return make_str(in, "_tuplegetter(" + std::to_string(f->index) + ", " + repr_text(in, f->doc) + ")");
 }
 
@@ -59,14 +60,14 @@ struct Maker : GcObject {
   Value defaults, set_defaults;  // __defaults__: a tuple or None, and what is told of another one
 };
 
-Maker* maker_of(const Value& v) { return static_cast<Maker*>(v.as_object()); }
-void destroy_maker(Interpreter& in, Object* self) { free_object(in, static_cast<Maker*>(self)); }
+Maker* maker_of(const Value& v) { return object_cast<Maker>(v); }
+void destroy_maker(Interpreter& in, Object* self) { free_object(in, known_cast<Maker>(self)); }
 void traverse_maker(Object* self, Visitor& visitor) { 
-  const Maker* m = static_cast<Maker*>(self);
+  const Maker* m = known_cast<Maker>(self);
   for (const Value* v : {&m->otherwise, &m->defaults, &m->set_defaults}) visitor(*v);
 }
 void clear_maker(Interpreter&, Object* self) {
-  Maker* m = static_cast<Maker*>(self);
+  Maker* m = known_cast<Maker>(self);
   for (Value* v : {&m->otherwise, &m->defaults, &m->set_defaults}) const Value gone = std::exchange(*v, Value::none());
 }
 
@@ -87,11 +88,11 @@ Value call_maker(Interpreter& in, const Value& self, const Args& args) {
   const Maker* m = maker_of(self);
   const bool keywords = args.keyword_names != nullptr && args.keyword_names->size > 0;
   if (keywords || args.count != m->size + 1 || !args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type ||
-      !static_cast<Type*>(args[0].as_object())->is_subtype_of(in.types.tuple)) {
+      !object_cast<Type>(args[0])->is_subtype_of(in.types.tuple)) {
     const Value otherwise = m->otherwise;
     return call(in, otherwise, args);
   }
-  Tuple* made = new_tuple(in, m->size, static_cast<Type*>(args[0].as_object()));
+  Tuple* made = new_tuple(in, m->size, object_cast<Type>(args[0]));
   std::copy_n(args.values + 1, m->size, made->items);
   return Value::adopt(made);
 }

@@ -4,6 +4,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/core/names.h"
@@ -192,11 +193,11 @@ struct Getter : GcObject {
   std::vector<std::vector<Str*>> paths;  // attrgetter: the parts of each dotted name
 };
 
-Getter* getter_of(const Value& v) { return static_cast<Getter*>(v.as_object()); }
-void destroy_getter(Interpreter& in, Object* self) { free_object(in, static_cast<Getter*>(self)); }
-void traverse_getter(Object* self, Visitor& visitor) { visitor(static_cast<Getter*>(self)->asked); }
+Getter* getter_of(const Value& v) { return object_cast<Getter>(v); }
+void destroy_getter(Interpreter& in, Object* self) { free_object(in, known_cast<Getter>(self)); }
+void traverse_getter(Object* self, Visitor& visitor) { visitor(known_cast<Getter>(self)->asked); }
 void clear_getter(Interpreter& in, Object* self) {
-  const Value gone = std::exchange(static_cast<Getter*>(self)->asked, make_tuple(in, {}));
+  const Value gone = std::exchange(known_cast<Getter>(self)->asked, make_tuple(in, {}));
 }
 
 Getter* new_getter(Interpreter& in, Type* type, const char* name, const Args& args, Value& made) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
@@ -21,9 +22,9 @@ struct RandomObject : Object {
   Mersenne twister;
 };
 
-RandomObject* self_of(const Args& args) { return static_cast<RandomObject*>(args[0].as_object()); }
+RandomObject* self_of(const Args& args) { return object_cast<RandomObject>(args[0]); }
 
-void destroy_random(Interpreter& in, Object* self) { free_object(in, static_cast<RandomObject*>(self)); }
+void destroy_random(Interpreter& in, Object* self) { free_object(in, known_cast<RandomObject>(self)); }
 
 // From the system's randomness, or from the clock where there is none; always the same for who may not ask the system.
 void seed_anew(Interpreter& in, Mersenne& twister) {

@@ -6,6 +6,7 @@
 
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/character_names.h"
 #include "lang/types/bigint.h"
@@ -145,8 +146,8 @@ struct Search {
   }
 };
 
-PatternObject* pattern_of(const Value& v) { return static_cast<PatternObject*>(v.as_object()); }
-MatchObject* match_of(const Value& v) { return static_cast<MatchObject*>(v.as_object()); }
+PatternObject* pattern_of(const Value& v) { return object_cast<PatternObject>(v); }
+MatchObject* match_of(const Value& v) { return object_cast<MatchObject>(v); }
 
 // TypeError unless `v` can be searched by the pattern.
 void check_string(Interpreter& in, const Value& v, const regex::Program& program) {
@@ -247,7 +248,7 @@ struct FinderObject : Object {
 };
 
 bool finder_next(Interpreter& in, const Value& self, Value& out) {
-  FinderObject* finder = static_cast<FinderObject*>(self.as_object());
+  FinderObject* finder = object_cast<FinderObject>(self);
   if (!finder->search) return false;
   if (!finder->search->next()) {
     finder->search.reset();
@@ -260,7 +261,7 @@ bool finder_next(Interpreter& in, const Value& self, Value& out) {
 
 // scanner(): the next match from where the last one ended, anywhere or right there.
 Value scanner_step(Interpreter& in, const Args& args, regex::Mode mode) {
-  FinderObject* finder = static_cast<FinderObject*>(args[0].as_object());
+  FinderObject* finder = object_cast<FinderObject>(args[0]);
   if (!finder->search) return Value::none();
   finder->search->mode = mode;
   Value found;
@@ -270,7 +271,7 @@ Value scanner_step(Interpreter& in, const Args& args, regex::Mode mode) {
 Value scanner_search(Interpreter& in, const Args& args) { return scanner_step(in, args, regex::Mode::Search); }
 Value scanner_match(Interpreter& in, const Args& args) { return scanner_step(in, args, regex::Mode::Match); }
 Value scanner_pattern(Interpreter&, const Args& args) {
-  return static_cast<FinderObject*>(args[0].as_object())->pattern;
+  return object_cast<FinderObject>(args[0])->pattern;
 }
 
 Value iter_self(Interpreter&, const Value& self) { return self; }
@@ -696,7 +697,7 @@ const NativeDef kMatchMethods[] = {
 
 template <class T>
 void destroy(Interpreter& in, Object* self) {
-  free_object(in, static_cast<T*>(self));
+  free_object(in, known_cast<T>(self));
 }
 
 Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*destroy)(Interpreter&, Object*)) {
@@ -716,7 +717,7 @@ void add_with_types(Interpreter& in, Type* type, const NativeDef* rows, size_t c
   for (size_t i = 0; i < count; ++i) {
     const std::string_view signature = rows[i].signature;
     Value function = type_lookup(type, intern(in, signature.substr(0, signature.find('('))));
-    static_cast<NativeFunction*>(function.as_object())->data = types;
+    object_cast<NativeFunction>(function)->data = types;
   }
 }
 

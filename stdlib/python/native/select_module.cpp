@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "stdlib/python/native/descriptors.h"
 #include "stdlib/python/native/native_modules.h"
@@ -77,7 +78,7 @@ Value select_files(Interpreter& in, const Args& args) {
 
 // --- poll objects
 
-Poll* poll_of(const Args& args) { return static_cast<Poll*>(args[0].as_object()); }
+Poll* poll_of(const Args& args) { return object_cast<Poll>(args[0]); }
 
 Value poll_register(Interpreter& in, const Args& args) {
   const int file = descriptor_of(in, args[1]);
@@ -115,7 +116,7 @@ Value poll_poll(Interpreter& in, const Args& args) {
 
 // --- epoll objects
 
-Epoll* epoll_of(const Args& args) { return static_cast<Epoll*>(args[0].as_object()); }
+Epoll* epoll_of(const Args& args) { return object_cast<Epoll>(args[0]); }
 
 int open_epoll(const Epoll* epoll) {
   if (epoll->file < 0) throw Error(ErrorKind::ValueError, "I/O operation on closed epoll object");
@@ -216,8 +217,8 @@ void make_epoll_type(Interpreter& in, Module& module) {
   Type* const type = in.new_type(spec);
   type->slots.layout = kEpollLayout;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
-    close_epoll(static_cast<Epoll*>(self));
-    free_object(in2, static_cast<Epoll*>(self));
+    close_epoll(known_cast<Epoll>(self));
+    free_object(in2, known_cast<Epoll>(self));
   };
   type->make = make_epoll;
   in.add_methods(type, kEpollMethods, std::size(kEpollMethods));
@@ -235,7 +236,7 @@ void make_poll_type(Interpreter& in, Module& module) {
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
   type->slots.layout = kPollLayout;
-  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, static_cast<Poll*>(self)); };
+  type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<Poll>(self)); };
   type->make = [](Interpreter& in2, Type* made, const Args&) { return Value::adopt(make_object<Poll>(in2, made)); };
   in.add_methods(type, kPollMethods, std::size(kPollMethods));
   set_member(in, module, "poll", Value(static_cast<Object*>(type)));
@@ -243,7 +244,7 @@ void make_poll_type(Interpreter& in, Module& module) {
 
 // --- wakers: files of the interpreter's own that are ready to be read from wake() until clear(). What ends the wait of a loop.
 
-Waker* waker_of(const Args& args) { return static_cast<Waker*>(args[0].as_object()); }
+Waker* waker_of(const Args& args) { return object_cast<Waker>(args[0]); }
 
 void close_waker(Waker* waker) {
   if (waker->file >= 0) close(waker->file);
@@ -291,8 +292,8 @@ void make_waker_type(Interpreter& in, Module& module) {
   Type* const type = in.new_type(spec);
   type->slots.layout = kWakerLayout;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
-    close_waker(static_cast<Waker*>(self));
-    free_object(in2, static_cast<Waker*>(self));
+    close_waker(known_cast<Waker>(self));
+    free_object(in2, known_cast<Waker>(self));
   };
   type->make = make_waker;
   in.add_methods(type, kWakerMethods, std::size(kWakerMethods));
@@ -308,7 +309,7 @@ constexpr NativeDef kFunctions[] = {
 
 // A file by its number may be any file of the host's process: only a waker needs no grant.
 int descriptor_of(Interpreter& in, const Value& v) {
-  if (has_layout(v, kWakerLayout)) return static_cast<Waker*>(v.as_object())->file;
+  if (has_layout(v, kWakerLayout)) return object_cast<Waker>(v)->file;
   require(in.limits.processes || in.limits.network, "files by number");
   int64_t number;
   if (v.is_int()) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
 #include "lang/types/types.h"
@@ -38,7 +39,7 @@ struct Socket : Object {
 
 constexpr char kSocketLayout[] = "_socket.socket";
 
-Socket* socket_of(const Value& v) { return static_cast<Socket*>(v.as_object()); }
+Socket* socket_of(const Value& v) { return object_cast<Socket>(v); }
 void network(Interpreter& in) { require(in.limits.network, "the network"); }
 int small(Interpreter& in, const Value& v) { return static_cast<int>(int_argument(in, v)); }
 
@@ -520,8 +521,8 @@ void make_socket_type(Interpreter& in, Module& module) {
   Type* const type = in.new_type(spec);
   type->slots.layout = kSocketLayout;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
-    if (static_cast<Socket*>(self)->file >= 0) close(static_cast<Socket*>(self)->file);
-    free_object(in2, static_cast<Socket*>(self));
+    if (known_cast<Socket>(self)->file >= 0) close(known_cast<Socket>(self)->file);
+    free_object(in2, known_cast<Socket>(self));
   };
   type->make = make_socket;
   in.add_methods(type, kMethods, std::size(kMethods));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lang/core/host.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
@@ -87,7 +88,7 @@ Value import_module(Interpreter& in, const Args& args) {
 Value reload_module(Interpreter& in, const Args& args) {
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Module)
     throw Error(ErrorKind::TypeError, "reload() argument must be a module");
-  in.modules().reload(static_cast<Module*>(args[0].as_object()));
+  in.modules().reload(object_cast<Module>(args[0]));
   return args[0];
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lang/core/booking.h"
+#include "lang/core/object_cast.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/python/native/text_codec.h"
 
@@ -59,7 +60,7 @@ struct TextFile : Object {
   Value buffer;  // the binary file below: of a Stream, and of a standard stream once it was asked for
 };
 
-inline TextFile* file_of(const Value& v) { return static_cast<TextFile*>(v.as_object()); }
+inline TextFile* file_of(const Value& v) { return known_cast<TextFile>(v); }
 inline TextFile* self_of(const Args& args) { return file_of(args[0]); }
 
 int write_pending(Interpreter& in, TextFile* f);  // answers errno

@@ -3,6 +3,7 @@
 
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
@@ -86,7 +87,7 @@ struct Local : lang::GcObject {
   Thread* shown = nullptr;  // whose attributes are in place
 };
 
-Local* local_of(const Value& v) { return static_cast<Local*>(v.as_object()); }
+Local* local_of(const Value& v) { return object_cast<Local>(v); }
 
 void show_own(Interpreter& in, const Value& self) {
   Local* const local = local_of(self);
@@ -129,7 +130,7 @@ Value make_local(Interpreter& in, Type* type, const Args& args) {
 }
 
 void destroy_local(Interpreter& in, Object* object) {
-  auto* const local = static_cast<Local*>(object);
+  auto* const local = known_cast<Local>(object);
   for (Thread* thread : in.threads().all()) {
     if (!is_dict(thread->locals)) continue;
     try {
@@ -151,10 +152,10 @@ Type* local_type(Interpreter& in) {
   type->make = make_local;
   type->slots.destroy = destroy_local;
   type->slots.traverse = [](Object* object, lang::Visitor& visitor) {
-    visitor(static_cast<Local*>(object)->arguments);
-    visitor(static_cast<Local*>(object)->names);
+    visitor(known_cast<Local>(object)->arguments);
+    visitor(known_cast<Local>(object)->names);
   };
-  type->slots.clear = [](Interpreter&, Object* object) { static_cast<Local*>(object)->arguments = Value(); };
+  type->slots.clear = [](Interpreter&, Object* object) { known_cast<Local>(object)->arguments = Value(); };
   type->slots.get_attr = [](Interpreter& in2, const Value& self, Str*) {
     show_own(in2, self);
     return Value();

@@ -1,5 +1,6 @@
 // _traceback: the interpreter's own wording of exceptions, for the module `traceback`.
 #include "lang/compiler/chunk.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/source.h"
 #include "stdlib/python/native/native_modules.h"
@@ -25,7 +26,7 @@ Value format_only(Interpreter& in, const Args& args) {
 Value entries(Interpreter& in, const Args& args) {
   Value list = make_list(in);
   for (Value at = args[0]; is_traceback(in, at);) {
-    const Traceback* entry = static_cast<Traceback*>(at.as_object());
+    const Traceback* entry = object_cast<Traceback>(at);
     const Source& source = *entry->code->source;
     const uint32_t line = traceback_line(entry);
     std::string_view text = source.line(line);

@@ -1,4 +1,5 @@
 // _weakref: references that do not hold, and proxies that act for their object as long as it is there.
+#include "lang/core/object_cast.h"
 #include "lang/objects/weak.h"
 
 #include "lang/objects/attribute.h"
@@ -12,7 +13,7 @@
 namespace tessera::stdlib {
 namespace {
 
-WeakReference* reference_of(const Value& v) { return static_cast<WeakReference*>(v.as_object()); }
+WeakReference* reference_of(const Value& v) { return object_cast<WeakReference>(v); }
 
 std::string address_of(const Object* object) {
   char text[32];
@@ -21,12 +22,12 @@ std::string address_of(const Object* object) {
 }
 
 void destroy_reference(Interpreter& in, Object* object) {
-  auto* reference = static_cast<WeakReference*>(object);
+  auto* reference = known_cast<WeakReference>(object);
   in.weak_references().remove(reference);
   free_object(in, reference);
 }
 
-void traverse_reference(Object* object, Visitor& visitor) { visitor(static_cast<WeakReference*>(object)->callback); }
+void traverse_reference(Object* object, Visitor& visitor) { visitor(known_cast<WeakReference>(object)->callback); }
 
 constexpr char kReferenceLayout[] = "weakref.ReferenceType";
 bool is_reference(const Value& v) { return has_layout(v, kReferenceLayout); }

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
@@ -34,7 +35,7 @@ struct Stream : Object {
   std::string dictionary;
 };
 
-Stream* stream_of(const Value& v) { return static_cast<Stream*>(v.as_object()); }
+Stream* stream_of(const Value& v) { return object_cast<Stream>(v); }
 Stream* self_of(const Args& args) { return stream_of(args[0]); }
 
 void end_stream(Stream* s) {
@@ -43,8 +44,8 @@ void end_stream(Stream* s) {
 }
 
 void destroy_stream(Interpreter& in, Object* self) {
-  end_stream(static_cast<Stream*>(self));
-  free_object(in, static_cast<Stream*>(self));
+  end_stream(known_cast<Stream>(self));
+  free_object(in, known_cast<Stream>(self));
 }
 
 Type* stream_type(Interpreter& in, bool deflates) {
