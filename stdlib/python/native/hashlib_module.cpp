@@ -172,7 +172,7 @@ void fill_hashlib(Interpreter& in, Module& module) {
   set_member(in, module, "HASH", Value(type));
   for (const char* signature : kConstructors) {
     const Value made = in.new_function(signature, "A digest of bytes.", new_named_hash, type);
-    set_member(in, module, static_cast<NativeFunction*>(made.as_object())->name->view(), made);
+    set_member(in, module, object_cast<NativeFunction>(made)->name->view(), made);
   }
   set_member(in, module, "new", in.new_function("new(name, string=None, *, usedforsecurity=True)", "A digest by name.", new_hash, type));
   set_member(
