@@ -478,6 +478,8 @@ static constexpr uint32_t kFewArguments = 5;
 static bool fits_by_position(const Signature& signature, const Value* values, uint32_t count) {
   if (count < signature.plain_least || count > signature.positional_count || signature.parameters.size() > kFewArguments)
     return false;
+  if (signature.plain) [[likely]]
+    return true;
   const Parameter* const parameters = signature.parameters.data();
   for (uint32_t i = 0; i < count; ++i) {
     if (!needs_no_conversion(parameters[i], values[i])) return false;
@@ -487,11 +489,12 @@ static bool fits_by_position(const Signature& signature, const Value* values, ui
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
-  Value answer;
+  Object* failed = nullptr;  // the answer itself stays in the machine's registers
   const bool returned = in.vm().catches([&] {
     const Signature* const signature = function->signature;
     // `list.append(x, y)` names its own self, which may be of any type.
     const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
+    Value answer;
     if (own && signature->plain_count == count) [[likely]] {
       answer = function->function(in, Args{window, count, nullptr, function});
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
@@ -507,16 +510,16 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
     }
     if (callee != nullptr) *callee = Value();
+    if (is_failure(answer)) [[unlikely]]
+      failed = answer.as_object();
+    else
+      target = std::move(answer);
   });
-  if (answer.is_undefined()) [[unlikely]] {
-    if (!returned) return false;
-    if (is_failure(answer)) {
-      in.vm().raise_next(take_failure(answer));
-      return false;
-    }
+  if (failed != nullptr) [[unlikely]] {
+    in.vm().raise_next(Value::adopt(failed));
+    return false;
   }
-  target = std::move(answer);
-  return true;
+  return returned;
 }
 
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {
