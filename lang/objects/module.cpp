@@ -41,12 +41,40 @@ void clear_module(Interpreter& in, Object* object) {
   if (Dict* const dict = known_cast<Module>(object)->dict) dict_clear(in, dict);
 }
 
+// None where the module's dict lacks the name.
+Value module_entry(Interpreter& in, const Module* module, const char* name) {
+  const Value* found = dict_get_str(module->dict, intern(in, name));
+  return found == nullptr ? Value::none() : *found;
+}
+
+std::string repr_of_name(Interpreter& in, const Value& name) {
+  return name.is_undefined() || name.is_none() ? "'?'" : repr_text(in, name);
+}
+
+// <module 'm' from 'file'>, or by its __spec__ or its __loader__ where it has one.
 Value module_repr(Interpreter& in, const Value& self) {
+  const Value keep = self;
   const Module* module = object_cast<Module>(self);
-  std::string text = "<module '" + std::string(module->name->view()) + "'";
-  const Value* file = dict_get_str(module->dict, in.names->file);
-  text += file != nullptr && is_str(*file) ? " from '" + std::string(text_of(*file)) + "'>" : " (built-in)>";
-  return make_str(in, text);
+  const Value spec = module_entry(in, module, "__spec__"), loader = module_entry(in, module, "__loader__");
+  const auto asked = [&](const Value& of, const char* name) { return find_attr(in, of, intern(in, name)); };
+  if (!spec.is_none() && truth(in, spec)) {
+    const std::string name = repr_of_name(in, asked(spec, "name"));
+    const Value origin = asked(spec, "origin"), by = asked(spec, "loader"), has_location = asked(spec, "has_location");
+    if (origin.is_undefined() || origin.is_none()) {
+      const bool bare = by.is_undefined() || by.is_none();
+      return make_str(in, "<module " + name + (bare ? ">" : " (" + repr_text(in, by) + ")>"));
+    }
+    const bool located = !has_location.is_undefined() && truth(in, has_location);
+    return make_str(in, "<module " + name + (located ? " from " + repr_text(in, origin) : " (" + str_text(in, origin) + ")") + ">");
+  }
+  if (const Value told = loader.is_none() ? Value() : asked(loader, "module_repr"); !told.is_undefined())
+    return call(in, told, {keep});
+  const std::string start = "<module " + repr_of_name(in, module_entry(in, module, "__name__"));
+  if (const Value file = module_entry(in, module, "__file__"); !file.is_none())
+    return make_str(in, start + " from " + repr_text(in, file) + ">");
+  if (!loader.is_none()) return make_str(in, start + " (" + repr_text(in, loader) + ")>");
+  // Import gives native modules a package; a module that a script has made has none.
+  return make_str(in, start + (module_entry(in, module, "__package__").is_none() ? ">" : " (built-in)>"));
 }
 
 // The file that holds a module: x.tsr, x.py, or a package's __init__.

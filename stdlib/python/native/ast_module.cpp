@@ -195,6 +195,9 @@ Value compile_tree_of(Interpreter& in, const Args& args) {
 }  // namespace
 
 void fill_ast(Interpreter& in, Module& module) {
+  const std::pair<const char*, int64_t> flags[] = {
+      {"PyCF_ONLY_AST", 0x400}, {"PyCF_TYPE_COMMENTS", 0x1000}, {"PyCF_ALLOW_TOP_LEVEL_AWAIT", 0x2000}};
+  for (const auto& [name, value] : flags) set_member(in, module, name, Value::integer(value));
   in.def(module, "literal(text, /)", "The value of a text that is a literal.", literal);
   in.def(module, "parse(source, filename, mode: str, classes: dict, /)", "The tree of a text, as objects.", parse_text);
   in.def(module, "compile(tree, filename, mode: str, flags: int, optimize: int, shapes: dict, classes: dict, /)",

@@ -714,7 +714,7 @@ class Reader {
       handlers.push_back({type, name, body(given[i]), where});
     }
     const ast::Block otherwise = orelse(v), finally = block(v, "finalbody", kind, false);
-    if (handlers.empty() && finally.empty()) refuse(std::string(kind) + " has neither handlers nor finalbody");
+    if (handlers.empty() && finally.empty()) refuse(std::string(kind) + " has neither except handlers nor finalbody");
     if (handlers.empty() && !otherwise.empty()) refuse(std::string(kind) + " has orelse but no except handlers");
     return make<ast::TryStmt>(span, statements, keep(handlers), otherwise, finally, kind == "TryStar");
   }

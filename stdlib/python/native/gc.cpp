@@ -40,7 +40,14 @@ Value collect(Interpreter& in, const Args& args) {
   return Value::integer(found);
 }
 
+// A host that runs the programs of several people shows none of them the objects of another.
+void require_code(Interpreter& in, const char* what) {
+  if (!in.limits.code)
+    throw_error(ErrorKind::PermissionError, "this program is not allowed to use %s", what);
+}
+
 Value get_objects(Interpreter& in, const Args& args) {
+  require_code(in, "gc.get_objects");
   if (!args[0].is_none()) {
     const int64_t generation = int_argument(in, args[0]);
     if (generation < 0) throw Error(ErrorKind::ValueError, "generation parameter cannot be negative");
@@ -110,6 +117,7 @@ bool refers_to_any(GcObject* object, const Tuple* wanted) {
 }
 
 Value get_referrers(Interpreter& in, const Args& args) {
+  require_code(in, "gc.get_referrers");
   std::vector<Value> seen;
   for (GcObject* object : in.collector().objects()) {
     if (may_be_seen(object) && refers_to_any(object, as_tuple(args[0]))) seen.emplace_back(static_cast<Object*>(object));
