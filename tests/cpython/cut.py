@@ -9,6 +9,8 @@ import ast
 # Members that unittest, the class statement or operators call without a mention of their names.
 IMPLICIT = {'setUp', 'tearDown', 'setUpClass', 'tearDownClass', 'run', 'addCleanup', 'id', 'shortDescription', 'asyncSetUp', 'asyncTearDown'}
 MODULE_HOOKS = {'setUpModule', 'tearDownModule'}
+# CPython's test modules in C: a method that imports one of them tests the C API, not the language.
+C_TEST_MODULES = {'_testcapi', '_testinternalcapi', '_testbuffer', '_testmultiphase', '_testimportmultiple'}
 
 RUNNER = '''
 
@@ -55,6 +57,24 @@ def mentioned(node):
             text = child.value if isinstance(child.value, str) else child.value.decode('latin-1')
             found.update(w for w in ''.join(c if c.isalnum() or c == '_' else ' ' for c in text).split())
     return found
+
+
+def imports_c_tests(text):
+    """Does a program import one of the test modules in C: by a statement, or by a call like import_module('_testcapi')?"""
+    if not any(name in text for name in C_TEST_MODULES):
+        return False
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {node.module}
+        elif isinstance(node, ast.Call) and 'import' in ast.unparse(node.func):
+            names = {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+        else:
+            continue
+        if names & C_TEST_MODULES:
+            return True
+    return False
 
 
 class Cutter:

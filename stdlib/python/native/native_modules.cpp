@@ -10,6 +10,9 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_sys", fill_sys);
   in.add_native_module("_posix", fill_posix);
   in.add_native_module("_processes", fill_processes);
+  in.add_native_module("_posixsubprocess", fill_posixsubprocess);
+  in.add_native_module("_accounts", fill_accounts);
+  in.add_native_module("fcntl", fill_fcntl);
   in.add_native_module("_random", fill_random);
   in.add_native_module("_regex", fill_regex);
   in.add_native_module("_json", fill_json);

@@ -1,9 +1,8 @@
-// _processes: child processes by fork, other programs, pipes to them, and files that are memory only.
+// _processes: child processes by fork, pipes to them, and files that are memory only.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -132,41 +131,7 @@ Value usable_processors(Interpreter& in, const Args&) {
   return Value::integer(CPU_COUNT(&set));
 }
 
-// Another program in a process of its own: its words, its environment ("NAME=value") or None, its folder or None, and
-// what becomes its files 0, 1 and 2 (-1: ours).
-Value spawn_program(Interpreter& in, const Args& args) {
-  require_processes(in);
-  const auto element = [&](const Value& item) { return std::string(text_argument(in, item, "element")); };
-  TextArray words(in, args[0], element);
-  const bool inherits = args[1].is_none();
-  TextArray environment(in, inherits ? make_list(in) : args[1], element);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  for (int i = 0; i < 3; ++i) {
-    const int given = small(in, args[3 + i]);
-    if (given >= 0) posix_spawn_file_actions_adddup2(&files, given, i);
-  }
-  if (!args[2].is_none())
-    posix_spawn_file_actions_addchdir_np(&files, std::string(text_argument(in, args[2], "cwd")).c_str());
-  // What this program does with signals is its own affair.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t reset;
-  sigemptyset(&reset);
-  sigaddset(&reset, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &reset);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = 0;
-  const int failed =
-      posix_spawnp(&pid, words.data()[0], &files, &attributes, words.data(), inherits ? environ : environment.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) throw_os_error(in, failed, words.data()[0]);
-  return Value::integer(pid);
-}
-
 const NativeDef kFunctions[] = {
-    {"spawn(words, environment, folder, input, output, errors, /)", spawn_program, "Start another program."},
     {"fork()", fork_process, "Start a copy of this process: 0 there, its number here."},
     {"end_with_parent(parent, /)", end_with_parent, "End when the process of that number, which made this one, ends."},
     {"kill(pid, signal, /)", kill_process, "Send a signal to a process."},
