@@ -377,10 +377,10 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
     if (!usual) check_first(in, f, args);
   }
   const Signature* const read = signature_of(in, f);
-  if (read == nullptr) return checked(f->function(in, bound));
+  if (read == nullptr) return f->function(in, bound);
   const Signature& signature = *read;
   const size_t total = signature.parameters.size();
-  if (signature.plain && args.count == total && args.keyword_names == nullptr) return checked(f->function(in, bound));
+  if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
   Slots slots(total);
   if (bound.keyword_names == nullptr && is_simple(signature, bound.values, bound.count)) {
     std::copy_n(bound.values, bound.count, slots.data());
@@ -392,14 +392,14 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   ready.values = slots.data();
   ready.count = static_cast<uint32_t>(total);
   ready.callee = f;
-  return checked(f->function(in, ready));
+  return f->function(in, ready);
 }
 
 Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values, uint32_t count) {
   const Args args{values, count, nullptr, f};
   if (f->owner != nullptr && !is_own_method(f, values, count)) return call_native(in, f, args);
   const Signature* const signature = signature_of(in, f);
-  if (signature == nullptr) return f->function(in, args);
+  if (signature == nullptr) return f->function.answer(in, args);
   const auto total = static_cast<uint32_t>(signature->parameters.size());
   Slots slots(total);
   if (is_simple(*signature, values, count)) {
@@ -408,7 +408,7 @@ Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values
   } else {
     bind_arguments(in, *signature, args, slots.data());
   }
-  return f->function(in, Args{slots.data(), total, nullptr, f});
+  return f->function.answer(in, Args{slots.data(), total, nullptr, f});
 }
 
 void refuse_keywords(const char* function, const Args& args) {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "lang/core/error.h"
+#include "lang/core/failure.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -45,8 +46,6 @@ struct Args {
   const Value& operator[](uint32_t i) const { return values[i]; }
   uint32_t positional() const;  // count without the keywords'
 };
-
-using NativeFn = Value (*)(Interpreter& in, const Args& args);
 
 struct Parameter {
   enum class Kind : uint8_t { PositionalOnly, Positional, VarPositional, KeywordOnly, VarKeyword };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/core/failure.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -135,7 +136,7 @@ struct Type : GcObject {
   uint32_t dead_subclasses = 0;     // how many of them have
   uint32_t place_in_base = 0;       // its own among those of its first base
   // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
-  Value (*make)(Interpreter& in, Type* type, const Args& args) = nullptr;
+  TypeMaker make = nullptr;
 
   void add_subclass(Type* type);
   void remove_subclass(const Type* type) noexcept;

@@ -20,7 +20,7 @@ Value as_value(Object* object) { return Value(object); }
 
 Value new_instance(Interpreter& in, Type* type) {
   if (type->type_flags & kAbstract) throw_abstract(in, type);
-  if (type->make != nullptr) return checked(type->make(in, type, Args{}));
+  if (type->make != nullptr) return type->make(in, type, Args{});
   if (!(type->type_flags & kScriptClass) && type != in.types.object) return refuse_to_make(in, type, Args{});
   return Value::adopt(make_object<Instance>(in, type));
 }
@@ -71,7 +71,7 @@ bool is_object_method(Interpreter& in, const Value& found, Str* name) {
 }  // namespace
 
 Value instantiate(Interpreter& in, Type* type, const Args& args) {
-  if (!(type->type_flags & kScriptClass) && type->make != nullptr) return checked(type->make(in, type, args));
+  if (!(type->type_flags & kScriptClass) && type->make != nullptr) return type->make(in, type, args);
   if (type->type_flags & kAbstract) throw_abstract(in, type);
   const Value make = type_lookup(type, in.names->new_);
   const Value init = type_lookup(type, in.names->init);
@@ -84,7 +84,7 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     }
     object = new_instance(in, type);
   } else if (type->make != nullptr && (plain_new || is_native_function(function))) {
-    object = checked(type->make(in, type, args));
+    object = type->make(in, type, args);
   } else {
     object = call_with(in, function, as_value(type), args);
   }

@@ -141,7 +141,7 @@ Value m_new(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return owner->make(in, type, rest);
+  return owner->make.answer(in, type, rest);
 }
 
 // x.__call__(…): the arguments as they were written.

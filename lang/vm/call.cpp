@@ -225,7 +225,7 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   const bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
   const Args args{window, count, keywords};
   Value answer;
-  if (!catches([&] { answer = native ? type->make(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
+  if (!catches([&] { answer = native ? type->make.answer(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
   if (is_failure(answer)) [[unlikely]] {
     raise_next(take_failure(answer));
     return nullptr;

@@ -496,7 +496,7 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
     const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
     Value answer;
     if (own && signature->plain_count == count) [[likely]] {
-      answer = function->function(in, Args{window, count, nullptr, function});
+      answer = function->function.answer(in, Args{window, count, nullptr, function});
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
     } else if (own && fits_by_position(*signature, window, count)) {
       // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
@@ -504,7 +504,7 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       Value values[kFewArguments];
       for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
       for (uint32_t i = count; i < total; ++i) values[i] = signature->parameters[i].default_value;
-      answer = function->function(in, {values, total, nullptr, function});
+      answer = function->function.answer(in, {values, total, nullptr, function});
     } else {
       answer = call_native_moving(in, function, window, count);
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();

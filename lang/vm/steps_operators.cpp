@@ -426,7 +426,7 @@ void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunc
   const Args args{&object, 1, nullptr, getter};
   const bool certain = getter->owner != nullptr && object.as_object()->type == getter->owner &&
                        (getter->signature != nullptr ? getter->signature->plain_count == 1 : getter->text == nullptr);
-  Value answer = certain ? checked(getter->function(in, args)) : call_native(in, getter, args);
+  Value answer = certain ? getter->function(in, args) : call_native(in, getter, args);
   if (is_temporary(frame, b_of(w))) object = Value();
   frame->registers[a_of(w)] = std::move(answer);
 }
