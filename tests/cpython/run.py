@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the test methods of CPython 3.11's own suite, each cut out as a program of its own, under CPython and under tsr.
 
-    tests/cpython/run.py --tsr build/release/tsr [--jobs 2] [--list] [--table FILE] [NAME...]
+    tests/cpython/run.py --tsr build/release/tsr [--jobs 2] [--list] [--table FILE] [--whole] [NAME...]
 
 NAME selects files (`test_abc`) or methods (`test_abc.TestABC.test_x`); without one, all files that skipped.tsv does not name. The suite is
 Debian's libpython3.11-testsuite; nothing of it lies in this repository. A method counts if CPython passes its program (skipped ones do
@@ -206,8 +206,12 @@ def main():
     parser.add_argument('--keep', help='a folder for the programs that do not pass')
     parser.add_argument('--table', help='write the table by file here')
     parser.add_argument('--least', type=float, default=0, help='fail below this share, in percent')
+    parser.add_argument('--whole', action='store_true', help='the files of whole.txt, of which every method has to pass')
     parser.add_argument('names', nargs='*')
     options = parser.parse_args()
+    if options.whole:
+        options.names += (HERE / 'whole.txt').read_text(encoding='utf-8').split()
+        options.list, options.least = True, 100
     if not SUITE.is_dir():
         print('skipped: no /usr/lib/python3.11/test (apt install libpython3.11-testsuite)')
         return 0
