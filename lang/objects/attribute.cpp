@@ -656,6 +656,7 @@ void set_class(Interpreter& in, const Value& object, const Value& value) {
     throw_error(ErrorKind::TypeError, "__class__ assignment: '%s' %s differs from '%s'", text(to->name).c_str(),
                 layout_difference(from, to), text(from->name).c_str());
   }
+  to->structure = from->structure;  // it may have made no instance yet
   if (from->attributes_offset != 0) attributes_dict(in, object.as_object());  // an instance shares the keys of its class
   if (!(to->flags & kImmortal)) ++to->refcount;
   object.as_object()->type = to;

@@ -18,7 +18,7 @@ struct RangeParts {
 
 // Its kind is ObjectKind::Other, so that is_range() is false and no reader takes it for a Range.
 struct BigRange : Object {
-  static constexpr ObjectKind kKind = ObjectKind::Range;
+  static constexpr ObjectKind kKind = ObjectKind::Other;  // of the type range
   RangeParts parts;
 };
 inline bool is_big_range(Interpreter& in, const Value& v) noexcept {
