@@ -1,5 +1,6 @@
 """Interrupts: the reply is there 50 ms after, whatever runs."""
 MOST = 0.050
+WAITS = {'a child process': 0.25}  # subprocess gives the child that long to end by itself, as CPython's does
 RUNNING = {
     'a loop': 'while True:\n    pass',
     'a sleep': 'import time\ntime.sleep(60)',
@@ -22,7 +23,7 @@ def check(case, by):
         for attempt in range(3):  # on a busy machine
             result = k.interrupted(code, allow_stdin=True, by=by(k))
             assert result.reply['status'] == 'error' and result.reply['ename'] == 'KeyboardInterrupt', (what, result.reply)
-            if result.seconds < MOST * case.slow:
+            if result.seconds < MOST * case.slow + WAITS.get(what, 0):
                 break
         else:
             slow.append(f'{what}: {1000 * result.seconds:.0f} ms')

@@ -41,7 +41,7 @@ def test_modes_are_given_back_by_what_ends_it(case):
     s = case.session()
     s.expect_prompt(1)
     s.line('import os; os.abort()')
-    s.expect_end(134)
+    s.expect_end(-signal.SIGABRT)
     assert s.modes() == RUNNING
     s = case.session()
     s.expect_prompt(1)
