@@ -76,24 +76,19 @@ Value group_by_name(Interpreter& in, const Args& args) {
 // getpwent and getgrent have one position for the whole process, so interpreters on other threads wait for each other.
 std::mutex enumeration;
 
-Value all_users(Interpreter& in, const Args&) {
+// `begin`, `next` and `end` are setpwent, getpwent and endpwent, or those of groups.
+template <class Next, class Make>
+Value all_entries(Interpreter& in, void (*begin)(), Next&& next, void (*end)(), Make&& make) {
   require_processes(in);
   const Value list = make_list(in);
   const std::lock_guard guard(enumeration);
-  setpwent();
-  while (const passwd* const user = getpwent()) list_append(in, as_list(list), user_tuple(in, *user));
-  endpwent();
+  begin();
+  while (const auto* const found = next()) list_append(in, as_list(list), make(in, *found));
+  end();
   return list;
 }
-Value all_groups(Interpreter& in, const Args&) {
-  require_processes(in);
-  const Value list = make_list(in);
-  const std::lock_guard guard(enumeration);
-  setgrent();
-  while (const group* const g = getgrent()) list_append(in, as_list(list), group_tuple(in, *g));
-  endgrent();
-  return list;
-}
+Value all_users(Interpreter& in, const Args&) { return all_entries(in, setpwent, getpwent, endpwent, user_tuple); }
+Value all_groups(Interpreter& in, const Args&) { return all_entries(in, setgrent, getgrent, endgrent, group_tuple); }
 
 const NativeDef kFunctions[] = {
     {"user_by_id(uid, /)", user_by_id},   {"user_by_name(name, /)", user_by_name},   {"all_users()", all_users},

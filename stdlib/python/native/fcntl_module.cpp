@@ -12,17 +12,12 @@
 #include "lang/vm/threads.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/descriptors.h"
+#include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/processes.h"
 
 namespace tessera::stdlib {
 namespace {
 
-struct NamedNumber {
-  const char* name;
-  int64_t value;
-};
-
-#define TS_NUMBER(name) {#name, name}
 constexpr NamedNumber kNumbers[] = {
     TS_NUMBER(F_DUPFD),       TS_NUMBER(F_DUPFD_CLOEXEC), TS_NUMBER(F_GETFD),      TS_NUMBER(F_SETFD),      TS_NUMBER(F_GETFL),
     TS_NUMBER(F_SETFL),       TS_NUMBER(F_GETLK),         TS_NUMBER(F_SETLK),      TS_NUMBER(F_SETLKW),     TS_NUMBER(F_OFD_GETLK),
@@ -34,7 +29,6 @@ constexpr NamedNumber kNumbers[] = {
     TS_NUMBER(LOCK_UN),       TS_NUMBER(DN_ACCESS),       TS_NUMBER(DN_MODIFY),    TS_NUMBER(DN_CREATE),    TS_NUMBER(DN_DELETE),
     TS_NUMBER(DN_RENAME),     TS_NUMBER(DN_ATTRIB),       TS_NUMBER(DN_MULTISHOT),
 };
-#undef TS_NUMBER
 
 constexpr size_t kLargestArgument = 1024;  // bytes
 
@@ -135,7 +129,7 @@ const NativeDef kFunctions[] = {
 }  // namespace
 
 void fill_fcntl(Interpreter& in, Module& module) {
-  for (const NamedNumber& row : kNumbers) set_member(in, module, row.name, Value::integer(row.value));
+  set_numbers(in, module, kNumbers);
   for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
 }
 

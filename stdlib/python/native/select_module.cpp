@@ -15,6 +15,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"
 #include "stdlib/python/native/descriptors.h"
+#include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -335,10 +336,7 @@ void fill_select(Interpreter& in, Module& module) {
   make_epoll_type(in, module);
   make_poll_type(in, module);
   make_waker_type(in, module);
-  constexpr struct {
-    const char* name;
-    int64_t value;
-  } kNumbers[] = {
+  constexpr NamedNumber kNumbers[] = {
       {"POLLIN", POLLIN},       {"POLLPRI", POLLPRI},         {"POLLOUT", POLLOUT},
       {"POLLERR", POLLERR},     {"POLLHUP", POLLHUP},         {"POLLNVAL", POLLNVAL},
       {"POLLRDNORM", 64},       {"POLLRDBAND", 128},          {"POLLWRNORM", 256},
@@ -348,7 +346,7 @@ void fill_select(Interpreter& in, Module& module) {
       {"EPOLLET", 1ll << 31},   {"EPOLLONESHOT", 1ll << 30},  {"EPOLLEXCLUSIVE", 1ll << 28},
       {"EPOLL_CLOEXEC", EPOLL_CLOEXEC}, {"PIPE_BUF", 4096},
   };
-  for (const auto& row : kNumbers) set_member(in, module, row.name, Value::integer(row.value));
+  set_numbers(in, module, kNumbers);
   set_member(in, module, "error", Value(static_cast<Object*>(error_type(in, ErrorKind::OSError))));
 }
 

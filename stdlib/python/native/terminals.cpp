@@ -12,18 +12,13 @@
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
 #include "stdlib/python/native/descriptors.h"
+#include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
 namespace {
 
-struct NamedNumber {
-  const char* name;
-  int64_t value;
-};
-
-#define TS_NUMBER(name) {#name, name}
 constexpr NamedNumber kNumbers[] = {
     TS_NUMBER(B0), TS_NUMBER(B50), TS_NUMBER(B75), TS_NUMBER(B110), TS_NUMBER(B134), TS_NUMBER(B150), TS_NUMBER(B200),
     TS_NUMBER(B300), TS_NUMBER(B600), TS_NUMBER(B1200), TS_NUMBER(B1800), TS_NUMBER(B2400), TS_NUMBER(B4800),
@@ -43,7 +38,6 @@ constexpr NamedNumber kNumbers[] = {
     TS_NUMBER(VREPRINT), TS_NUMBER(VDISCARD), TS_NUMBER(VWERASE), TS_NUMBER(VLNEXT), TS_NUMBER(VEOL2), TS_NUMBER(NCCS),
     TS_NUMBER(TIOCGWINSZ), TS_NUMBER(TIOCSWINSZ), TS_NUMBER(FIONREAD),
 };
-#undef TS_NUMBER
 
 // Without lines, two of the characters are numbers: how many bytes a read waits for, and how long.
 bool is_number(const termios& settings, size_t place) {
@@ -132,7 +126,7 @@ constexpr NativeDef kFunctions[] = {
 
 void fill_termios(Interpreter& in, Module& module) {
   for (const NativeDef& each : kFunctions) in.def(module, each.signature, each.doc, each.function);
-  for (const NamedNumber& each : kNumbers) set_member(in, module, each.name, Value::integer(each.value));
+  set_numbers(in, module, kNumbers);
 }
 
 }  // namespace tessera::stdlib
