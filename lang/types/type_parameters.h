@@ -1,4 +1,4 @@
-// The type variables of list[T] and T | int, and what stands in their place in list[T][int].
+// Type variables of generic aliases and unions (list[T], T | int), and their substitution by type arguments: list[T][int].
 #pragma once
 
 #include "lang/core/value.h"

@@ -45,7 +45,7 @@ struct Launch {
 };
 
 void tell(const Launch& launch, const char* text) {
-  if (write(launch.error_pipe, text, strlen(text)) < 0) return;  // nobody is left to tell
+  if (write(launch.error_pipe, text, strlen(text)) < 0) return;  // the parent has closed its end of the pipe
 }
 
 // "OSError:<errno in hex>:<step>": the form that subprocess reads.
