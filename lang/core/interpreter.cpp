@@ -48,7 +48,30 @@ struct Interpreter::State {
   std::unique_ptr<TypeCache> type_cache;
   std::unique_ptr<WeakReferences> weak_references;
   std::unique_ptr<Modules> modules;
+
+  void drop_objects(Interpreter& in) noexcept;
 };
+
+// Each of these steps can run a finalizer, or the callback of a weak reference.
+void Interpreter::State::drop_objects(Interpreter& in) noexcept {
+  Dict* const names = main.is_undefined() ? nullptr : known_cast<Module>(main)->dict;
+  collector->finalize_all(names);
+  if (names != nullptr) dict_clear(in, names);  // finalizers of strings and the like: not in its list
+  result = Value();
+  main = Value();
+  for (auto [thing, drop] : kept) drop(thing);
+  in.extension = nullptr;
+  in.modules_ = nullptr;
+  modules.reset();
+  threads->forget_locals();
+  collector->clear_all();
+  vm->drop_memory_error();
+  vm->forget_tracers();
+  builtins = Value();
+  in.not_implemented = Value();
+  in.ellipsis = Value();
+  drop_shared_objects(in);
+}
 
 Interpreter::Interpreter() : Interpreter(Host{}) {}
 
@@ -122,28 +145,12 @@ Interpreter::Interpreter(Host host, Limits l) : limits(l), state_(new State) {
 }
 
 Interpreter::~Interpreter() {
-  threads_->end_all();
-  Dict* const names = state_->main.is_undefined() ? nullptr : known_cast<Module>(state_->main)->dict;
+  threads_->close();
   {
-    const RunScope run(*vm_);  // finalizers have the limits of a run, all of them together
-    collector_->finalize_all(names);
+    const RunScope run(*vm_);  // finalizers and callbacks have the limits of a run, all of them together
+    state_->drop_objects(*this);
+    destroy_types(*this);
   }
-  if (names != nullptr) dict_clear(*this, names);  // finalizers of strings and the like: not in its list
-  state_->result = Value();
-  state_->main = Value();
-  for (auto [thing, drop] : state_->kept) drop(thing);
-  extension = nullptr;
-  modules_ = nullptr;
-  state_->modules.reset();
-  threads_->forget_locals();
-  collector_->clear_all();
-  vm_->drop_memory_error();
-  vm_->forget_tracers();
-  state_->builtins = Value();
-  not_implemented = Value();
-  ellipsis = Value();
-  drop_shared_objects(*this);
-  destroy_types(*this);
   delete state_;
 }
 

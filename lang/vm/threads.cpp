@@ -275,7 +275,7 @@ void Threads::set_extension(const Extension& extension) {
 }
 
 Thread& Threads::start(const Value& function, const Value& arguments, const Value& keywords) {
-  if (others_ >= in_.limits.threads || ending_) throw Error(ErrorKind::RuntimeError, "can't start new thread");
+  if (others_ >= in_.limits.threads || ending_ || closed_) throw Error(ErrorKind::RuntimeError, "can't start new thread");
   auto made = std::make_unique<Thread>();
   Thread& thread = *made;
   in_.heap.charge(kBookedBytes);
@@ -412,6 +412,11 @@ void Threads::end_all() noexcept {
   }
   enter(thread);
   ending_ = false;
+}
+
+void Threads::close() noexcept {
+  end_all();
+  closed_ = true;
 }
 
 // The other threads are gone with their stacks; the objects that their frames held stay, as they do for CPython's.

@@ -95,6 +95,9 @@ class Threads {
   void wake_all() noexcept;
   // The first thread waits until no other is left; each is to end at its next safe point.
   void end_all() noexcept;
+  // end_all(), and no thread can start any more: the interpreter ends.
+  void close() noexcept;
+  bool is_closed() const { return closed_; }
   void forget_locals() noexcept { main_->locals = main_->on_end = Value(); }  // the interpreter ends
   // In the child after fork(): the running thread is the only one.
   void after_fork();
@@ -152,6 +155,7 @@ class Threads {
   size_t stack_bytes_ = 0;
   Extension extension_;
   bool ending_ = false;
+  bool closed_ = false;
   bool signals_held_ = false;
 };
 

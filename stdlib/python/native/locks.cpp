@@ -63,7 +63,8 @@ Threads::Time end_of_wait(Interpreter& in, bool blocking, const Value& timeout) 
 // Waits until the lock is free and takes it. False: the time was up.
 bool wait_for(Interpreter& in, Lock* lock, Threads::Time until) {
   Threads& threads = in.threads();
-  if (threads.alone() && in.limits.threads == 0 && until == Threads::kNever)
+  const bool none_can_come = in.limits.threads == 0 || threads.is_closed();
+  if (threads.alone() && none_can_come && until == Threads::kNever)
     throw Error(ErrorKind::RuntimeError, "deadlock: the lock is held by the only thread");
   // A thread that was woken and cannot take the lock, because it is interrupted, wakes the next one.
   struct PassOn {
