@@ -76,13 +76,9 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   }
 }
 
-void destroy_object(Object* object) noexcept {
-  Interpreter& in = *object->type->owner;
+// Apart, so that the end of a string saves no registers.
+[[gnu::noinline]] static void destroy_holder(Interpreter& in, Object* object) noexcept {
   Heap& heap = in.heap;
-  if (object->type == in.types.str) {  // holds nothing, and nobody hears of its end
-    destroy_str(in, object);
-    return;
-  }
   if (heap.destroy_depth >= kMaxDestroyDepth) {
     try {
       heap.doomed.push_back(object);
@@ -102,6 +98,14 @@ void destroy_object(Object* object) noexcept {
   }
   --heap.destroy_depth;
 }
+
+void destroy_object(Object* object) noexcept {
+  Interpreter& in = *object->type->owner;
+  if (object->type == in.types.str) return destroy_str(in, object);  // holds nothing, and nobody hears of its end
+  destroy_holder(in, object);
+}
+
+void throw_while_making() { throw Error(ErrorKind::KeyboardInterrupt, std::string()); }
 
 Heap::~Heap() {
   for (void* slab : slabs_) std::free(slab);

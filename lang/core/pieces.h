@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -32,11 +33,25 @@ inline void in_pieces(Interpreter& in, size_t n, const F& f) {
   }
 }
 
+/// memcpy for bytes that are mostly few: up to 16 are copied by two words that may overlap, without a call.
+inline void copy_few(char* to, const char* from, size_t bytes) noexcept {
+  const auto copy_ends = [&](auto first) {
+    auto last = first;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, from + bytes - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + bytes - sizeof last, &last, sizeof last);
+  };
+  if (bytes > 16) std::memcpy(to, from, bytes);
+  else if (bytes >= 8) copy_ends(uint64_t{});
+  else if (bytes >= 4) copy_ends(uint32_t{});
+  else if (bytes >= 2) copy_ends(uint16_t{});
+  else if (bytes == 1) *to = *from;
+}
+
 inline void copy_in_pieces(Interpreter& in, char* to, const char* from, size_t bytes) {
-  if (bytes <= kPieceBytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-    return;
-  }
+  if (bytes <= kPieceBytes) [[likely]]
+    return copy_few(to, from, bytes);
   for (size_t i = 0; i < bytes; i += kPieceBytes) {
     in.check_stop(kPieceSteps);
     std::memcpy(to + i, from + i, std::min(kPieceBytes, bytes - i));
@@ -81,10 +96,11 @@ class StopBudget {
 };
 
 /// Natives that only make things are stopped where they make them, by an error that the limit's own follows at the next safe point.
+[[noreturn, gnu::cold]] void throw_while_making();
 inline void look_while_making(const std::atomic<uint32_t>& interrupt) {
   const uint32_t wanted = interrupt.load(std::memory_order_relaxed);
   if ((wanted & (kTimeIsUp | kCancelled)) != 0 && (wanted & kLimitHit) == 0) [[unlikely]]
-    throw Error(ErrorKind::KeyboardInterrupt, std::string());
+    throw_while_making();
 }
 
 }  // namespace tessera::lang

@@ -17,8 +17,10 @@ constexpr size_t kLongest = 0xffff0000u;
 constexpr uint32_t kOffsetStep = 32;
 constexpr size_t kGrowInPlace = 128;  // shorter results are copied: a block of their own would cost more than it saves
 
+[[noreturn, gnu::cold]] void throw_too_long() { throw Error(ErrorKind::MemoryError, std::string()); }
 void check_size(size_t size) {
-  if (size > kLongest) throw Error(ErrorKind::MemoryError, std::string());
+  if (size > kLongest) [[unlikely]]
+    throw_too_long();
 }
 
 void drop_offsets(Interpreter& in, Str* s) noexcept {
@@ -41,9 +43,8 @@ void build_offsets(Interpreter& in, Str* s) {
   s->offsets = table;
 }
 
-}  // namespace
-
-Str* new_str(Interpreter& in, size_t size, size_t length) {
+// new_str, repeated where most strings come from.
+[[gnu::always_inline]] inline Str* new_str_here(Interpreter& in, size_t size, size_t length) {
   check_size(size);
   look_while_making(in.interrupt);
   // As make_object, for a type that lives as long as the interpreter and has no attributes.
@@ -61,6 +62,10 @@ Str* new_str(Interpreter& in, size_t size, size_t length) {
   return s;
 }
 
+}  // namespace
+
+Str* new_str(Interpreter& in, size_t size, size_t length) { return new_str_here(in, size, length); }
+
 void destroy_str(Interpreter& in, Object* self) {
   Str* s = known_cast<Str>(self);
   if (s->offsets != nullptr) drop_offsets(in, s);
@@ -71,7 +76,7 @@ void destroy_str(Interpreter& in, Object* self) {
 Value make_str(Interpreter& in, std::string_view text, size_t length) {
   if (text.empty()) return in.shared->empty_str;
   if (text.size() == 1) return char_str(in, static_cast<unsigned char>(text[0]));
-  Str* s = new_str(in, text.size(), length);
+  Str* s = new_str_here(in, text.size(), length);
   Value made = Value::adopt(s);
   copy_in_pieces(in, s->data, text.data(), text.size());
   return made;
@@ -168,7 +173,7 @@ bool append_in_place(Interpreter& in, Str* left, std::string_view right, size_t 
 }
 
 Value str_concat(Interpreter& in, const Str* left, const Str* right) {
-  Str* s = new_str(in, size_t{left->size} + right->size, size_t{left->length} + right->length);
+  Str* s = new_str_here(in, size_t{left->size} + right->size, size_t{left->length} + right->length);
   Value made = Value::adopt(s);
   copy_in_pieces(in, s->data, left->data, left->size);
   copy_in_pieces(in, s->data + left->size, right->data, right->size);

@@ -55,6 +55,11 @@ size_t find_short(std::string_view text, std::string_view needle, size_t from) n
 size_t find_all(std::string_view text, std::string_view needle, size_t from) noexcept {
   const void* found;
   if (needle.size() == 1) {
+    if (text.size() - from <= kLanes) {  // shorter than the call is long
+      for (size_t i = from; i < text.size(); ++i)
+        if (text[i] == needle[0]) return i;
+      return kNowhere;
+    }
     found = std::memchr(text.data() + from, needle[0], text.size() - from);
   } else if (needle.size() <= kLongNeedle && std::endian::native == std::endian::little) {
     return find_short(text, needle, from);
@@ -92,6 +97,8 @@ size_t find_text(Interpreter& in, std::string_view text, std::string_view needle
   }
   return find_all(text, needle, from);
 }
+
+void PlacesOf::check_stop() { in_.check_stop(kWindowSteps); }
 
 size_t rfind_text(Interpreter& in, std::string_view text, std::string_view needle) {
   if (needle.size() > text.size()) return kNowhere;
