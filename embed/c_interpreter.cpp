@@ -44,6 +44,7 @@ lang::Host host_of(tsr_interpreter* shell) {
       tsr_buffer buffer;
       if (!read(user, &buffer)) return false;
       line = std::move(buffer.text);
+      if (!line.ends_with('\n')) line += '\n';  // a host may leave it away
       return true;
     };
   if (options.import_source)

@@ -120,7 +120,7 @@ bool Terminal::read_line(std::string& line) {
   for (size_t looked = input_at_;;) {
     const size_t end = input_.find('\n', looked);
     if (end != std::string::npos) {
-      line.assign(input_, input_at_, end - input_at_);
+      line.assign(input_, input_at_, end + 1 - input_at_);
       input_at_ = end + 1;
       return true;
     }
@@ -129,7 +129,6 @@ bool Terminal::read_line(std::string& line) {
     if (!read_more()) break;
     looked -= dropped;
   }
-  // A last line without an end.
   line = input_.substr(input_at_);
   input_.clear();
   input_at_ = 0;

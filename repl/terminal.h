@@ -23,7 +23,7 @@ class Terminal {
 
   void write_out(std::string_view text);
   void write_error(std::string_view text);
-  // False: the end of the input. Throws KeyboardInterrupt when Ctrl-C comes meanwhile.
+  // A line with its end, which an unfinished last one lacks. False: the end of the input. Throws KeyboardInterrupt when Ctrl-C comes meanwhile.
   bool read_line(std::string& line);
   void flush();
   // From now on nothing is collected (-u).

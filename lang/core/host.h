@@ -18,7 +18,7 @@ struct Host {
   std::function<void(std::string_view)> write_out;
   std::function<void(std::string_view)> write_error;
   std::function<void()> flush_out;  // what was printed is to be seen now
-  std::function<bool(std::string& line)> read_line;
+  std::function<bool(std::string& line)> read_line;  // with its line end, which an unfinished last line lacks; false: the end
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
   // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.

@@ -76,15 +76,39 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
   return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple || is_bytes(left) ||
          is_byte_array(left);
 }
-bool right_before_sequence(BinaryOp op, const Value& left, const Value& right) {
-  if (!is_sequence_case(op, left) || is_sequence_case(op, right)) return false;
+bool has_own(const Value* method) {
+  return method != nullptr && !method->is_undefined() &&
+         !(method->is_object() && method->as_object()->kind == ObjectKind::NativeFunction);
+}
+bool right_before_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  if (!is_sequence_case(op, left)) return false;
+  if (is_sequence_case(op, right))
+    return is_of_script(right) && has_own(binary_special(in, right.as_object()->type, op, true));
   return is_of_script(right) || !(is_bytes(left) || is_byte_array(left));  // natives know no bytes
+}
+
+// CPython's int knows only ints, its float no complex number: of a subclass of a wider number they leave the answer to it,
+// and have none themselves.
+bool is_wider_number(Interpreter& in, const Type* left, const Type* right) {
+  const auto width = [&](const Type* type) {
+    const Type* const numbers[] = {in.types.integer, in.types.real, in.types.complex};
+    for (int i = 0; i < 3; ++i)
+      if (type->is_subtype_of(numbers[i])) return i + 1;
+    return 0;
+  };
+  const int own = width(left);
+  return own != 0 && own < width(right);
+}
+bool is_right_alone(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  if (!is_of_script(right)) return false;
+  const Type *const a = type_of(in, left), *const b = right.as_object()->type;
+  return has_own(binary_special(in, b, op, true)) && is_wider_number(in, a, b) && !has_own(binary_special(in, a, op, false));
 }
 
 // So `[1] += x` asks x first. Subclasses have list's __iadd__ as a number's method; an __imul__ only where it is their own.
 // (NumPy's numbers leave `*=` to the sequence.)
 bool is_late_in_place(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
-  if (!right_before_sequence(op, left, right) || (op == BinaryOp::Add && is_of_script(left))) return false;
+  if (!right_before_sequence(in, op, left, right) || (op == BinaryOp::Add && is_of_script(left))) return false;
   if (op == BinaryOp::Mul && !is_of_script(right)) return false;
   const Value* const own = inplace_special(in, left.as_object()->type, op);
   return own == nullptr || own->is_undefined() || own->as_object()->kind == ObjectKind::NativeFunction;
@@ -99,7 +123,8 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
   auto right_slot = b->slots.binary;
   // Numbers know nothing of sequences.
   if (a == b || (!right.is_object() && is_sequence_case(op, left))) right_slot = nullptr;
-  if (right_slot != nullptr && (right_first(in, op, a, b) || right_before_sequence(op, left, right))) {
+  if (right_slot != nullptr && is_right_alone(in, op, left, right)) return right_slot(in, op, right, left, true, dying);
+  if (right_slot != nullptr && (right_first(in, op, a, b) || right_before_sequence(in, op, left, right))) {
     Value answer = right_slot(in, op, right, left, true, dying);
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
@@ -116,6 +141,11 @@ CompareOp swapped(CompareOp op) {
   static constexpr CompareOp kSwapped[] = {CompareOp::Gt, CompareOp::Ge, CompareOp::Eq,
                                            CompareOp::Ne, CompareOp::Lt, CompareOp::Le};
   return kSwapped[static_cast<int>(op)];
+}
+
+bool is_right_alone(Interpreter& in, CompareOp op, const Type* a, const Type* b) {
+  return (b->type_flags & kScriptClass) != 0 && compare_special(in, b, swapped(op)) != nullptr &&
+         is_wider_number(in, a, b) && compare_special(in, a, op) == nullptr;
 }
 
 }  // namespace
@@ -162,12 +192,13 @@ Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& rig
   Type* const b = type_of(in, right);
   const auto left_slot = a->slots.compare;
   auto right_slot = b->slots.compare;
-  if (right_slot != nullptr && a != b && b->is_subtype_of(a)) {
+  const bool right_alone = is_right_alone(in, op, a, b);
+  if (right_slot != nullptr && a != b && (right_alone || b->is_subtype_of(a))) {
     Value answer = right_slot(in, swapped(op), right, left);
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
   }
-  if (left_slot != nullptr) {
+  if (left_slot != nullptr && !right_alone) {
     Value answer = left_slot(in, op, left, right);
     if (!answer.is(in.not_implemented)) return answer;
   }
@@ -204,7 +235,11 @@ void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Val
              late = in_place && is_late_in_place(in, op, left, right);
   if (in_place && !late && f(Asked{Turn::InPlace, a, &left, &right, false, true})) return;
   bool right_left = b->slots.binary != nullptr && a != b;
-  if (right_left && (right_first(in, op, a, b) || right_before_sequence(op, left, right))) {
+  if (right_left && is_right_alone(in, op, left, right)) {
+    f(Asked{Turn::RightFirst, b, &right, &left, true, false});
+    return;
+  }
+  if (right_left && (right_first(in, op, a, b) || right_before_sequence(in, op, left, right))) {
     if (f(Asked{Turn::RightFirst, b, &right, &left, true, false})) return;
     right_left = false;
   }
@@ -228,8 +263,9 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
   Type* const a = type_of(in, left);
   Type* const b = type_of(in, right);
   bool right_left = b->slots.compare != nullptr;
-  if (right_left && a != b && b->is_subtype_of(a)) {
-    if (f(b, swapped(op), right, left)) return;
+  const bool right_alone = is_right_alone(in, op, a, b);
+  if (right_left && a != b && (right_alone || b->is_subtype_of(a))) {
+    if (f(b, swapped(op), right, left) || right_alone) return;
     right_left = false;
   }
   if (a->slots.compare != nullptr && f(a, op, left, right)) return;

@@ -74,7 +74,9 @@ Host NotebookClient::host() {
   host.read_line = [this](std::string& line) {
     const std::string prompt = output_.take_open_line();
     output_.flush();
-    return frontend_.input(prompt, false, line);
+    if (!frontend_.input(prompt, false, line)) return false;
+    line += '\n';
+    return true;
   };
   return host;
 }

@@ -35,7 +35,9 @@ enum class Read { kLine, kEnd, kInterrupted };
 
 Read read_line(Terminal& terminal, std::string& line) {
   try {
-    return terminal.read_line(line) ? Read::kLine : Read::kEnd;
+    if (!terminal.read_line(line)) return Read::kEnd;
+    if (line.ends_with('\n')) line.pop_back();
+    return Read::kLine;
   } catch (const Error&) {
     return Read::kInterrupted;
   }

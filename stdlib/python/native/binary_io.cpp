@@ -281,7 +281,6 @@ bool fill(Interpreter& in, BinaryFile* f) {
   if (f->place == Place::In) {
     std::string line;
     if (!in.host().read_line || !in.host().read_line(line)) return false;
-    if (line.empty() || line.back() != '\n') line += '\n';
     f->ahead += line;
     return true;
   }

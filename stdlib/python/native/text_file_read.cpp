@@ -116,7 +116,6 @@ bool fill(Interpreter& in, TextFile* f, bool whole = false) {
       f->at_end = true;
       return false;
     }
-    if (line.empty() || line.back() != '\n') line += '\n';
     f->text += line;
     return true;
   }
