@@ -185,7 +185,12 @@ int write_pending(Interpreter& in, BinaryFile* f, bool may_stop) {
       return write_pending(in, f, may_stop);
     }
     const ssize_t put = files.write(f->fd, f->pending.data() + done, std::min(room, f->pending.size() - done));
-    if (put < 0 && errno == EINTR && !(may_stop && in.is_stopping())) continue;
+    if (put < 0 && errno == EINTR && !may_stop) continue;
+    if (put < 0 && errno == EINTR && !in.is_stopping()) {  // a handler of a signal runs, and may write to this file
+      f->pending.erase(0, done);
+      in.poll();
+      return write_pending(in, f, may_stop);
+    }
     if (put < 0) code = errno;
     else done += static_cast<size_t>(put), f->system += put;
   }
@@ -511,7 +516,7 @@ void write_through(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   flush(in, f);
   if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
   while (!bytes.empty()) {
-    in.check_stop();
+    in.poll();
     const size_t room = wait_to_write(in, f->fd, std::min(bytes.size(), kPiece));
     const ssize_t put = in.host().files->write(f->fd, bytes.data(), room);
     if (put < 0 && errno == EINTR) continue;
@@ -537,20 +542,25 @@ void write_raw(Interpreter& in, BinaryFile* f, std::string_view bytes) {
   throw_would_block(in, bytes.size() - lost);
 }
 
-// One write of the system; None if the file takes nothing now.
+// As one write of the system, in pieces between which handlers of signals and other threads run; None if the file takes nothing now.
 Value write_once(Interpreter& in, BinaryFile* f, std::string_view bytes) {
-  if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
-  ssize_t put;
-  do {
-    in.check_stop();
-    const size_t room = wait_to_write(in, f->fd, std::min(bytes.size(), kPiece));
-    put = in.host().files->write(f->fd, bytes.data(), room);
-  } while (put < 0 && errno == EINTR);
-  if (put < 0 && errno == EAGAIN) return Value::none();
-  if (put < 0) throw_os_error(in, errno);
-  f->position = f->system = f->system + put;
-  if (f->appends && f->seekable) f->position = f->system = in.host().files->seek(f->fd, 0, SEEK_CUR);
-  return Value::integer(put);
+  size_t done = 0;
+  for (;;) {
+    in.poll();
+    if (const int code = f->appends ? 0 : go_to(in, f, f->position)) throw_os_error(in, code);
+    const size_t room = wait_to_write(in, f->fd, std::min(bytes.size() - done, kPiece));
+    const ssize_t put = in.host().files->write(f->fd, bytes.data() + done, room);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && done == 0 && errno == EAGAIN) return Value::none();
+    if (put < 0 && done == 0) throw_os_error(in, errno);
+    if (put < 0) break;
+    done += static_cast<size_t>(put);
+    f->position = f->system = f->system + put;
+    if (f->appends && f->seekable) f->position = f->system = in.host().files->seek(f->fd, 0, SEEK_CUR);
+    if (static_cast<size_t>(put) < room || done == bytes.size()) break;
+  }
+  in.poll();  // a signal may have made the write short
+  return Value::integer(static_cast<int64_t>(done));
 }
 
 void write_disk(Interpreter& in, BinaryFile* f, std::string_view bytes) {

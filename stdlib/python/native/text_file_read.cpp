@@ -132,9 +132,7 @@ bool fill(Interpreter& in, TextFile* f, bool whole = false) {
     got = static_cast<ssize_t>(block.size());
   } else {
     if (!in.threads().alone()) wait_to_read(in, f->fd);
-    do {
-      got = in.host().files->read(f->fd, block.data(), block.size());
-    } while (got < 0 && errno == EINTR);
+    while ((got = in.host().files->read(f->fd, block.data(), block.size())) < 0 && errno == EINTR) in.poll();
     if (got < 0) throw_os_error(in, errno);
   }
   block.resize(static_cast<size_t>(got));

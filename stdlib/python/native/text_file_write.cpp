@@ -14,14 +14,15 @@
 
 namespace tessera::stdlib {
 
-// Writes what is pending; answers errno.
-int write_pending(Interpreter& in, TextFile* f) {
+// Writes what is pending; answers errno. `may_stop`: handlers of signals run between two writes, and what they raise leaves the
+// rest pending.
+int write_pending(Interpreter& in, TextFile* f, bool may_stop) {
   while (!f->pending.empty()) {
-    const size_t room = wait_to_write(in, f->fd, f->pending.size(), false);
+    const size_t room = wait_to_write(in, f->fd, f->pending.size(), may_stop);
     const ssize_t put = in.host().files->write(f->fd, f->pending.data(), std::min(room, f->pending.size()));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno;
-    f->pending.erase(0, static_cast<size_t>(put));
+    if (put < 0 && errno != EINTR) return errno;
+    f->pending.erase(0, static_cast<size_t>(std::max<ssize_t>(put, 0)));
+    if (may_stop) in.poll();
   }
   return 0;
 }
@@ -36,17 +37,23 @@ void flush(Interpreter& in, TextFile* f) {
   }
   if (f->place == Place::Out && in.host().flush_out) in.host().flush_out();
   if (f->place != Place::Disk || f->pending.empty()) return;
-  if (const int code = write_pending(in, f)) {
-    f->pending.clear();
-    throw_os_error(in, code);
+  int code = 0;
+  try {
+    code = write_pending(in, f, true);
+  } catch (...) {  // as CPython's, of which a buffer keeps no more than its size
+    if (f->pending.size() > f->chunk) f->pending.clear();
+    throw;
   }
+  if (code == 0) return;
+  f->pending.clear();
+  throw_os_error(in, code);
 }
 
 int close_file(Interpreter& in, TextFile* f) {
   if (f->closed) return 0;
   int code = 0;
   if (f->place == Place::Disk) {
-    code = write_pending(in, f);
+    code = write_pending(in, f, false);
     if (f->owns_fd && in.host().files->close(f->fd) != 0 && code == 0) code = errno;
     f->fd = -1;
   }
