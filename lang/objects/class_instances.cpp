@@ -8,6 +8,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
+#include "lang/types/types.h"
 
 namespace tessera::lang {
 
@@ -29,7 +30,11 @@ void throw_abstract(Interpreter& in, Type* type) {
   Value names = list_from(in, type_lookup(type, in.names->abstractmethods));
   list_sort(in, as_list(names), Value::none(), false);
   std::string list;
-  for (const Value& name : *as_list(names)) list += (list.empty() ? "" : ", ") + std::string(text_of(name));
+  for (const Value& name : *as_list(names)) {  // a program may have set them
+    if (!is_str(name))
+      throw_error(ErrorKind::TypeError, "sequence item 0: expected str instance, %s found", std::string(type_name(in, name)).c_str());
+    list += (list.empty() ? "" : ", ") + std::string(text_of(name));
+  }
   throw_error(ErrorKind::TypeError, "Can't instantiate abstract class %s with abstract method%s %s",
               text(type->name).c_str(), as_list(names)->size == 1 ? "" : "s", list.c_str());
 }
@@ -86,13 +91,17 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
   } else if (type->make != nullptr && (plain_new || is_native_function(function))) {
     object = type->make(in, type, args);
   } else {
+    const RecursionGuard guard(in, " while calling a Python object");
     object = call_with(in, function, as_value(type), args);
   }
   if (!is_instance(in, object, type)) return object;
   Type* const made = type_of(in, object);  // __new__ may have chosen a class below
   if (init_runs(made, made == type ? init : type_lookup(made, in.names->init))) {
     const Value method = type_lookup(type_of(in, object), in.names->init);
-    const Value answer = call_with(in, unwrapped(method), object, args);
+    const bool plain = is_function(method) || is_native_function(method);
+    const RecursionGuard guard(in, " while calling a Python object");
+    const Value answer = plain ? call_with(in, method, object, args)
+                               : call(in, bind_attribute(in, method, object, type_of(in, object)), args);
     if (!answer.is_none()) {
       throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
                   std::string(type_name(in, answer)).c_str());

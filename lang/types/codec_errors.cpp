@@ -87,7 +87,7 @@ CodecErrors::Reply CodecErrors::checked(const Value& answer, size_t size, const 
   const int64_t place = index(in_, as_tuple(answer)->items[1]);
   const int64_t next = place < 0 ? place + static_cast<int64_t>(size) : place;
   if (next < 0 || next > static_cast<int64_t>(size))
-    throw_error(ErrorKind::IndexError, "position %lld from error handler out of bounds", static_cast<long long>(place));
+    throw_error(ErrorKind::IndexError, "position %lld from error handler out of bounds", static_cast<long long>(next));
   reply.next = static_cast<size_t>(next);
   return reply;
 }
