@@ -13,6 +13,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
@@ -61,11 +62,11 @@ std::string file_name(Interpreter& in, const Value& v) {
   if (is_str(v)) return std::string(text_of(v));
   Value name = v;
   if (!is_bytes(v)) {
-    const Value& method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
+    const Value method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
     if (method.is_undefined())
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
                   name_of_type(in, v).c_str());
-    name = call(in, method, {v});
+    name = call_special(in, method, v);
   }
   if (is_str(name)) return std::string(text_of(name));
   if (!is_bytes(name))

@@ -6,6 +6,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
@@ -244,7 +245,7 @@ Value make_reversed(Interpreter& in, Type* type, const Args& args) {
   const Value& x = args[0];
   const Type* of = type_of(in, x);
   const Value method = type_lookup(of, in.names->reversed);
-  if (!method.is_undefined() && !method.is_none()) return call(in, method, {x});
+  if (!method.is_undefined() && !method.is_none()) return call_special(in, method, x);
   const bool sequence = method.is_undefined() && of->slots.get_item != nullptr && of->slots.length != nullptr &&
                         of->instance_kind != ObjectKind::Dict;
   if (!sequence) throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, x)) + "' object is not reversible");

@@ -37,7 +37,7 @@ Value dir_function(Interpreter& in, const Args& args) {
     names = list_from(in, frame_locals(in, caller_of(in)));
   } else {
     const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
-    const bool own = method.is_object() && method.as_object()->kind == ObjectKind::Function;
+    const bool own = !method.is_undefined() && !is_native_method(method);
     names = list_from(in, own ? call_special(in, method, args[0]) : attribute_names(in, args[0]));
   }
   list_sort(in, as_list(names), Value::none(), false);

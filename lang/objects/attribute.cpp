@@ -7,6 +7,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/core/make_object.h"
 #include "lang/objects/module.h"
@@ -30,12 +31,7 @@ std::string text(const Str* s) { return std::string(s->view()); }
 
 bool defines(const Value& object, Str* name) { return !type_lookup(object.as_object()->type, name).is_undefined(); }
 
-bool is_method(const Value& v) {
-  if (!v.is_object()) return false;
-  const ObjectKind kind = v.as_object()->kind;
-  return kind == ObjectKind::Function ||
-         (kind == ObjectKind::NativeFunction && object_cast<NativeFunction>(v)->is_method());
-}
+bool is_method(const Value& v) { return is_function(v) || is_native_method(v); }
 
 // Wins over the instance's own attributes.
 bool is_data_descriptor(Interpreter& in, const Value& v) {
@@ -129,6 +125,7 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
   if (descriptor->type->type_flags & kScriptClass) {
     const Value getter = type_lookup(descriptor->type, in.names->get);
     if (!getter.is_undefined()) {
+      // As CPython calls it: the one special method that is bound to nothing.
       return call(in, getter,
                   {found, object.is_undefined() ? Value::none() : object, Value(static_cast<Object*>(owner))});
     }
@@ -160,8 +157,8 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
     if (!is_data_descriptor(in, found)) return false;
     throw_error(ErrorKind::AttributeError, "%s", value.is_undefined() ? "__delete__" : "__set__");
   }
-  if (value.is_undefined()) call(in, setter, {found, object});
-  else call(in, setter, {found, object, value});
+  if (value.is_undefined()) call_special(in, setter, found, {object});
+  else call_special(in, setter, found, {object, value});
   return true;
 }
 
@@ -360,7 +357,7 @@ namespace {
 Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
   if (type->type_flags & kHasGetAttribute) {
-    return call(in, type_lookup(type, in.names->getattribute), {object, Value(static_cast<Object*>(name))});
+    return call_special(in, type_lookup(type, in.names->getattribute), object, {Value(static_cast<Object*>(name))});
   }
   if (type->slots.get_attr != nullptr) {
     Value found = type->slots.get_attr(in, object, name);
@@ -414,7 +411,7 @@ Value find_attr(Interpreter& in, const Value& object, Str* name) {
     if (!(type->type_flags & kHasGetAttrHook)) return Value();
   }
   try {
-    return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+    return call_special(in, type_lookup(type, in.names->getattr), object, {Value(static_cast<Object*>(name))});
   } catch (const Error& error) {
     if (error.kind != ErrorKind::AttributeError) throw;
   } catch (const Thrown& thrown) {
@@ -428,7 +425,7 @@ namespace {
 // What a __getattr__ raises without saying of what has the name and the object, as for CPython: suggestions need them.
 Value call_hook(Interpreter& in, Type* type, const Value& object, Str* name) {
   try {
-    return call(in, type_lookup(type, in.names->getattr), {object, Value(static_cast<Object*>(name))});
+    return call_special(in, type_lookup(type, in.names->getattr), object, {Value(static_cast<Object*>(name))});
   } catch (const Thrown& thrown) {
     if (is_attribute_error(in, thrown.exception)) {
       Value* const fields = as_exception(thrown.exception)->fields;
@@ -715,9 +712,9 @@ void set_any(Interpreter& in, const Value& object, Str* name, const Value& value
   Type* type = type_of(in, object);
   if (type->type_flags & kHasSetAttrHook) {
     const Value hook = type_lookup(type, value.is_undefined() ? in.names->delattr : in.names->setattr);
-    if (is_function(hook)) {
-      if (value.is_undefined()) call(in, hook, {object, Value(static_cast<Object*>(name))});
-      else call(in, hook, {object, Value(static_cast<Object*>(name)), value});
+    if (!is_native_method(hook)) {
+      if (value.is_undefined()) call_special(in, hook, object, {Value(static_cast<Object*>(name))});
+      else call_special(in, hook, object, {Value(static_cast<Object*>(name)), value});
       return;
     }
   }

@@ -25,8 +25,7 @@ namespace tessera::lang {
 namespace {
 
 bool takes_self(const Value& method) {
-  return method.is_object() &&
-         (method.as_object()->kind == ObjectKind::Function || method.as_object()->kind == ObjectKind::NativeFunction);
+  return is_function(method) || is_native_method(method);
 }
 
 // What is called for a special method that is no plain function: it is bound as an attribute would be.
@@ -359,7 +358,11 @@ void update_type_flags(Interpreter& in, Type* type) {
   auto set = [&](uint32_t flag, bool on) {
     type->type_flags = on ? type->type_flags | flag : type->type_flags & ~flag;
   };
-  auto scripted = [&](Str* name) { return is_function(type_lookup(type, name)); };
+  // What a script has put there, of whatever kind: not the method of a native type.
+  auto scripted = [&](Str* name) {
+    const Value& found = type_lookup(type, name);
+    return !found.is_undefined() && !is_native_method(found);
+  };
   auto defined = [&](Str* name) { return !type_lookup(type, name).is_undefined(); };
   set(kHasGetAttrHook, defined(n.getattr));
   set(kHasGetAttribute, scripted(n.getattribute));

@@ -3,6 +3,8 @@
 
 #include <initializer_list>
 
+#include "lang/core/native.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
 
@@ -13,6 +15,10 @@ struct Function;
 // Puts into each slot what the class's special methods ask for: a trampoline where a script class defines one, the
 // native function where a native base comes first.
 void fill_slots(Interpreter& in, Type* type);
+// A method of a native type, which a script has not written.
+inline bool is_native_method(const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction && known_cast<NativeFunction>(v)->is_method();
+}
 // Calls the special method that type_lookup has found for `self`, bound as an attribute would be: a staticmethod, a descriptor.
 Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest = {});
 // Flags that follow from special methods: hooks, finalizer.

@@ -209,7 +209,7 @@ void adjust_methods(Interpreter& in, Type* type) {
 void set_name(Interpreter& in, Type* type, const Value& key, const Value& value) {
   Value cause;
   try {
-    call(in, type_lookup(value.as_object()->type, in.names->set_name), {value, as_value(type), key});
+    call_special(in, type_lookup(value.as_object()->type, in.names->set_name), value, {as_value(type), key});
     return;
   } catch (const std::exception&) {
     cause = current_native_exception(in);

@@ -3,6 +3,7 @@
 #include "lang/core/bind.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/core/error.h"
 #include "lang/objects/exception.h"
 #include "lang/core/names.h"
@@ -81,7 +82,7 @@ Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
   if (found != nullptr) return *found;
   if (self.as_object()->type != in.types.dict) {
     const Value missing = type_lookup(self.as_object()->type, in.names->missing);
-    if (!missing.is_undefined()) return call(in, missing, {self, key});
+    if (!missing.is_undefined()) return call_special(in, missing, self, {key});
   }
   throw_key_error(in, key);
 }

@@ -513,6 +513,7 @@ Value call(Interpreter& in, const Value& callee, const Args& args) {
     switch (object->kind) {
       case ObjectKind::Function: return in.vm().call_function(known_cast<Function>(object), args);
       case ObjectKind::NativeFunction: {
+        in.vm().check_native_stack();  // `C.__len__ = len` calls itself
         const Value keep(callee);
         return call_native(in, known_cast<NativeFunction>(object), args);
       }

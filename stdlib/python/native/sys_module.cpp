@@ -6,6 +6,7 @@
 
 #include "lang/core/host.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
@@ -51,8 +52,18 @@ Value get_frame(Interpreter& in, const Args& args) {
   return frame_object(in, *frame);
 }
 
-Value get_size(Interpreter&, const Args& args) {
-  return Value::integer(args[0].is_object() ? args[0].as_object()->type->instance_size : sizeof(Value));
+// What a class's own __sizeof__ says, with the 16 bytes that CPython's collector has before each instance; else what we take.
+Value get_size(Interpreter& in, const Args& args) {
+  const Value method = type_lookup(type_of(in, args[0]), intern(in, "__sizeof__"));
+  if (method.is_undefined() || is_native_method(method))
+    return Value::integer(args[0].is_object() ? args[0].as_object()->type->instance_size : sizeof(Value));
+  const Value size = call_special(in, method, args[0]);
+  if (!size.is_int()) {
+    if (!args[1].is_undefined()) return args[1];
+    throw Error(ErrorKind::TypeError, "an integer is required");
+  }
+  if (size.as_int() < 0) throw Error(ErrorKind::ValueError, "__sizeof__() should return >= 0");
+  return Value::integer(size.as_int() + 16);
 }
 
 Value get_count(Interpreter&, const Args& args) {
@@ -188,7 +199,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "exception()", "The exception that is being handled.", exception);
   in.def(module, "getrecursionlimit()", "How deep calls may go.", get_recursion_limit);
   in.def(module, "setrecursionlimit(limit, /)", "Set how deep calls may go.", set_recursion_limit);
-  in.def(module, "getsizeof(object, default=None)", "Bytes of an object.", get_size);
+  in.def(module, "getsizeof(object, default=...)", "Bytes of an object.", get_size);
   in.def(module, "_getframe(depth=0, /)", "The frame that calls, or one of those that called it.", get_frame);
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
