@@ -2,11 +2,13 @@
 # The generated file is rebuilt when one of the scripts, the list of them or the generator changes.
 find_path(ZLIB_INCLUDE zlib.h REQUIRED)
 find_library(ZLIB_LIBRARY NAMES libz.a z REQUIRED)  # the archive, where there is one: the program then needs no libz
+find_path(LZMA_INCLUDE lzma.h REQUIRED)
+find_library(LZMA_LIBRARY NAMES liblzma.a lzma REQUIRED)
 foreach(tool embed_modules embed_text)
   add_executable(${tool} EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/${tool}.cpp)
   target_compile_features(${tool} PRIVATE cxx_std_20)
-  target_include_directories(${tool} SYSTEM PRIVATE ${ZLIB_INCLUDE})
-  target_link_libraries(${tool} PRIVATE ${ZLIB_LIBRARY})
+  target_include_directories(${tool} SYSTEM PRIVATE ${ZLIB_INCLUDE} ${LZMA_INCLUDE})
+  target_link_libraries(${tool} PRIVATE ${ZLIB_LIBRARY} ${LZMA_LIBRARY})
 endforeach()
 
 function(tessera_embed out root)

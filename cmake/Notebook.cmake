@@ -30,8 +30,8 @@ find_path(BEAST_INCLUDE boost/beast/websocket.hpp)
 find_path(CODEMIRROR_ROOT lib/codemirror.js PATHS /usr/share/javascript/codemirror NO_DEFAULT_PATH)
 add_executable(embed_files EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/embed_files.cpp)
 target_compile_features(embed_files PRIVATE cxx_std_20)
-target_include_directories(embed_files SYSTEM PRIVATE ${ZLIB_INCLUDE})
-target_link_libraries(embed_files PRIVATE ${ZLIB_LIBRARY})
+target_include_directories(embed_files SYSTEM PRIVATE ${ZLIB_INCLUDE} ${LZMA_INCLUDE})
+target_link_libraries(embed_files PRIVATE ${ZLIB_LIBRARY} ${LZMA_LIBRARY})
 
 # `out`: a generated source with each of the files "name|path" (repl/page/assets.h).
 function(tessera_embed_files out)

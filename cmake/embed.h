@@ -1,9 +1,11 @@
 // What the programs that run while building share: a file as the compressed literal of a C++ source.
 #pragma once
 
+#include <lzma.h>
 #include <zlib.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -27,6 +29,24 @@ inline std::string compressed(const std::string& text, const std::string& known 
   deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  return out;
+}
+
+/// A fifth to a quarter smaller, and read at a third of the speed. Raw: the reader says the same `window`, a power of two.
+inline std::string compressed_more(const std::string& text, unsigned window, const std::string& known = {}) {
+  const auto bytes = [](const std::string& s) { return reinterpret_cast<const uint8_t*>(s.data()); };
+  lzma_options_lzma options;
+  lzma_lzma_preset(&options, 9 | LZMA_PRESET_EXTREME);
+  options.dict_size = window;
+  options.pb = 0;  // text has no groups of four bytes
+  options.preset_dict = bytes(known), options.preset_dict_size = uint32_t(known.size());
+  const lzma_filter filters[] = {{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  std::string out(text.size() + 1024, '\0');
+  size_t size = 0;
+  if (lzma_raw_buffer_encode(filters, nullptr, bytes(text), text.size(), reinterpret_cast<uint8_t*>(out.data()), &size,
+                             out.size()) != LZMA_OK)
+    std::abort();
+  out.resize(size);
   return out;
 }
 

@@ -1,23 +1,23 @@
 #include "stdlib/embedded.h"
 
+#include <lzma.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <mutex>
+#include <new>
 
 namespace tessera::stdlib {
 
-const EmbeddedModule* find_embedded(std::string_view name) {
-  const auto modules = embedded_modules();
-  const auto at = std::ranges::lower_bound(modules, name, {}, &EmbeddedModule::name);
-  return at != modules.end() && at->name == name ? &*at : nullptr;
-}
+namespace {
 
-std::string text_of(const EmbeddedModule& module) {
+// A module that lies alone in its block.
+std::string inflated(const EmbeddedModule& module) {
   std::string text(module.size, '\0');
   const std::string_view known = embedded_dictionary();
   const auto bytes = [](std::string_view s) { return reinterpret_cast<Bytef*>(const_cast<char*>(s.data())); };
   z_stream stream{};
-  stream.next_in = bytes(module.packed), stream.avail_in = uInt(module.packed.size());
+  stream.next_in = bytes(module.block), stream.avail_in = uInt(module.block.size());
   stream.next_out = bytes(text), stream.avail_out = uInt(text.size());
   inflateInit(&stream);
   if (inflate(&stream, Z_FINISH) == Z_NEED_DICT) {
@@ -26,6 +26,70 @@ std::string text_of(const EmbeddedModule& module) {
   }
   inflateEnd(&stream);
   return text;
+}
+
+// The block that was read last, as far as it was read: the modules of a package, which are wanted one after the other, lie together.
+// One for the process, since interpreters on several threads read the same blocks.
+class BlockReader {
+ public:
+  BlockReader() = default;
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+  ~BlockReader() { lzma_end(&stream_); }
+
+  std::string text_of(const EmbeddedModule& module) {
+    const std::scoped_lock lock(mutex_);
+    if (block_.data() != module.block.data()) begin(module.block);
+    const std::size_t end = module.at + module.size, had = text_.size();
+    if (end > had) {
+      text_.resize(end);
+      stream_.next_out = reinterpret_cast<std::uint8_t*>(text_.data()) + had, stream_.avail_out = end - had;
+      check(lzma_code(&stream_, LZMA_RUN));
+    }
+    return text_.substr(module.at, module.size);
+  }
+
+ private:
+  // Of texts that the program itself has, nothing but memory can be missing.
+  static void check(lzma_ret result) {
+    if (result != LZMA_OK && result != LZMA_STREAM_END) throw std::bad_alloc();
+  }
+
+  void begin(std::string_view block) {
+    if (known_.empty())
+      for (const unsigned short index : embedded_known()) known_ += inflated(embedded_modules()[index]);
+    block_ = {};
+    lzma_options_lzma options;
+    lzma_lzma_preset(&options, LZMA_PRESET_DEFAULT);
+    options.dict_size = embedded_window();
+    options.pb = 0;
+    options.preset_dict = reinterpret_cast<const std::uint8_t*>(known_.data());
+    options.preset_dict_size = static_cast<std::uint32_t>(known_.size());
+    const lzma_filter filters[] = {{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+    check(lzma_raw_decoder(&stream_, filters));
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(block.data()), stream_.avail_in = block.size();
+    block_ = block;
+    text_.clear();
+  }
+
+  std::mutex mutex_;
+  std::string known_;
+  std::string_view block_;
+  std::string text_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+}  // namespace
+
+const EmbeddedModule* find_embedded(std::string_view name) {
+  const auto modules = embedded_modules();
+  const auto at = std::ranges::lower_bound(modules, name, {}, &EmbeddedModule::name);
+  return at != modules.end() && at->name == name ? &*at : nullptr;
+}
+
+std::string text_of(const EmbeddedModule& module) {
+  static BlockReader blocks;
+  return module.is_shared ? blocks.text_of(module) : inflated(module);
 }
 
 }  // namespace tessera::stdlib

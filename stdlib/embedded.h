@@ -10,16 +10,20 @@
 namespace tessera::stdlib {
 
 struct EmbeddedModule {
-  std::string_view name;    // "torch.optim.sgd"
-  std::string_view path;    // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
-  std::string_view packed;  // the text as zlib compresses it behind embedded_dictionary()
-  std::size_t size;         // of the text, in bytes
+  std::string_view name;   // "torch.optim.sgd"
+  std::string_view path;   // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
+  std::string_view block;  // its text as zlib compresses it behind embedded_dictionary(), or that of several modules by LZMA
+  unsigned at, size;       // where in the block's text its own stands, in bytes
+  bool is_shared;          // the block is of several modules
   bool is_package;
 };
 
 // All of them, in the order of their names.
 std::span<const EmbeddedModule> embedded_modules();
 std::string_view embedded_dictionary();
+// The modules whose texts, one after the other, are the dictionary of blocks of several modules, and LZMA's window there.
+std::span<const unsigned short> embedded_known();
+unsigned embedded_window();
 
 // Null when there is none of that name.
 const EmbeddedModule* find_embedded(std::string_view name);

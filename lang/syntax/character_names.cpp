@@ -3,7 +3,7 @@
 // in the program would cost every start its relocation.
 #include "lang/syntax/character_names.h"
 
-#include <zlib.h>
+#include <lzma.h>
 
 #include <algorithm>
 #include <array>
@@ -32,9 +32,15 @@ uint32_t hex_at(std::string_view text, size_t at) {
 class Names {
  public:
   Names() : text_(1 + kPackedTextSize, '\n') {
-    uLongf size = kPackedTextSize;
-    uncompress(reinterpret_cast<Bytef*>(text_.data() + 1), &size, reinterpret_cast<const Bytef*>(kPacked),
-               sizeof kPacked - 1);
+    lzma_options_lzma options;
+    lzma_lzma_preset(&options, LZMA_PRESET_DEFAULT);
+    options.dict_size = kPackedWindow;
+    options.pb = 0;
+    const lzma_filter filters[] = {{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+    size_t read = 0, written = 1;
+    if (lzma_raw_buffer_decode(filters, nullptr, reinterpret_cast<const uint8_t*>(kPacked), &read, sizeof kPacked - 1,
+                               reinterpret_cast<uint8_t*>(text_.data()), &written, text_.size()) != LZMA_OK)
+      throw std::bad_alloc();
     names_end_ = text_.find("\n\n", 1) + 1;
     aliases_end_ = text_.find("\n\n", names_end_ + 1) + 1;
     uint32_t code = 0;
