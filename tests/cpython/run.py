@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -92,6 +93,13 @@ def tests_of(name, folder, python):
     return [tuple(line.rsplit(' ', 1)) for line in run.stdout.splitlines() if line.count(' ') == 1], run.stderr
 
 
+def beside_of(name, text):
+    """The programs of the suite that a method starts from the folder of its file: those that its text names."""
+    folder = (SUITE / name.replace('.', '/')).parent
+    named = sorted(set(re.findall(r"""['"](\w+\.py)['"]""", text)))
+    return [folder / each for each in named if not each.startswith('test_') and (folder / each).is_file()]
+
+
 def limit(memory):
     def apply():
         resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
@@ -131,9 +139,9 @@ class Runner:
         self.cache.mkdir(parents=True, exist_ok=True)
         self.of_c_api = 0
 
-    def oracle(self, program, text):
-        """CPython's outcome, which is kept by the text of the program and of the stand-in."""
-        key = self.cache / hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:32]
+    def oracle(self, program, text, beside):
+        """CPython's outcome, which is kept by the text of the program and the names of the files beside it."""
+        key = self.cache / hashlib.sha256((text + ' '.join(beside)).encode('utf-8', 'surrogateescape')).hexdigest()[:32]
         if key.exists():
             return key.read_text(encoding='utf-8')
         outcome, words = execute([self.options.python, program], self.folder, self.options.timeout)
@@ -150,7 +158,10 @@ class Runner:
         with tempfile.TemporaryDirectory(prefix='cpython-program-') as there:
             program = pathlib.Path(there) / (name.split('.')[-1] + '.py')
             program.write_bytes(text.encode('utf-8', 'surrogateescape'))
-            if self.oracle(program, text) != 'passed':
+            beside = beside_of(name, text)
+            for each in beside:
+                (program.parent / each.name).symlink_to(each)
+            if self.oracle(program, text, [each.name for each in beside]) != 'passed':
                 return None
             outcome, words = execute([os.path.abspath(self.options.tsr), str(program)], self.folder, self.options.timeout)
         if self.options.keep and outcome != 'passed':

@@ -688,11 +688,14 @@ Value file_seek(Interpreter& in, const Args& args) {
 Value file_tell(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_open(in, f);
-  if (f->place == Place::Disk && !f->buffered) {  // others may move it
+  const bool settled = f->seekable && f->system == f->position && f->left() == 0 && f->pending.empty();
+  if (f->place == Place::Disk && (!f->buffered || settled)) {  // others may have moved it
     const int64_t place = in.host().files->seek(f->fd, 0, SEEK_CUR);
     if (place < 0) throw_os_error(in, errno);
+    if (settled) f->position = f->system = place;
     return Value::integer(place);
   }
+  if (f->place == Place::Raw && settled) f->position = f->system = raw_position(in, call_method(in, f->raw, intern(in, "tell")));
   if (f->place > Place::Raw || !f->seekable) throw_unsupported(in, "File or stream is not seekable.");
   return Value::integer(f->position);
 }
