@@ -169,7 +169,7 @@ bool tsr_as_bytes(tsr_interpreter* shell, tsr_value value, const void** data, si
   return guarded(shell, error, [&](Interpreter& in) {
     const Value bytes = to_value(shell, value);
     lang::Buffer buffer;
-    if (!lang::find_buffer(in, bytes, buffer))
+    if (!lang::find_buffer(in, bytes, buffer) || !buffer.keeper.is_undefined())  // kept memory ends with `buffer`
       throw lang::Error(ErrorKind::TypeError,
                         "a bytes-like object is required, not '" + std::string(lang::type_name(in, bytes)) + "'");
     *data = buffer.data;

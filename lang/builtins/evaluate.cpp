@@ -48,7 +48,7 @@ void require_code(Interpreter& in, const char* what) {
 bool source_text(Interpreter& in, const Value& v, std::string& text) {
   if (is_str(v)) {
     text = text_of(v);
-  } else if (is_bytes_like(in, v)) {
+  } else if (is_bytes_without_gaps(in, v)) {
     text = decode_source(std::string(BytesLike(in, v).view()));
   } else {
     return false;

@@ -133,47 +133,98 @@ void byte_array_append(Interpreter& in, ByteArray* array, std::string_view bytes
 
 // --- bytes-like
 
-bool find_buffer(Interpreter& in, const Value& value, Buffer& out) {
-  if (!value.is_object() || value.as_object()->kind != ObjectKind::Native) return false;
-  const char* const layout = value.as_object()->type->slots.layout;
-  if (layout == nullptr) return false;
-  if (layout == kBytesLayout) {
+namespace {
+
+bool find_view(MemoryView* view, Buffer& out, BufferLayout* layout) {
+  if (view->owner.is_undefined())
+    throw Error(ErrorKind::ValueError, "operation forbidden on released memoryview object");
+  if (layout != nullptr) {
+    layout->shape = view->shape;
+    layout->strides = view->strides;
+    layout->given = true;
+  } else if (!view->contiguous()) {
+    throw Error(ErrorKind::BufferError, "memoryview: underlying buffer is not C-contiguous");
+  }
+  out.data = view->data;
+  out.size = static_cast<size_t>(view->items()) * view->item_size;
+  out.readonly = view->readonly;
+  out.format = view->format;
+  out.item_size = view->item_size;
+  out.exports = &view->exports;
+  return true;
+}
+
+}  // namespace
+
+bool find_buffer(Interpreter& in, const Value& value, Buffer& out, BufferLayout* layout) {
+  if (!value.is_object()) return false;
+  const char* const name = value.as_object()->type->slots.layout;
+  if (name == nullptr) return false;
+  if (name == kBytesLayout) {
     out.data = as_bytes(value)->data();
     out.size = as_bytes(value)->size;
     return true;
   }
-  if (layout == kByteArrayLayout) {
+  if (name == kByteArrayLayout) {
     ByteArray* a = as_byte_array(value);
-    out = {a->data, a->size, false, 'B', 1, &a->exports};
+    out.data = a->data;
+    out.size = a->size;
+    out.readonly = false;
+    out.exports = &a->exports;
     return true;
   }
-  if (layout == kMemoryViewLayout) {
-    MemoryView* v = as_memory_view(value);
-    if (v->owner.is_undefined())
-      throw Error(ErrorKind::ValueError, "operation forbidden on released memoryview object");
-    if (!v->contiguous()) return false;
-    out = {v->data, static_cast<size_t>(v->items()) * v->item_size, v->readonly, v->format, v->item_size, &v->exports};
-    return true;
-  }
+  if (name == kMemoryViewLayout) return find_view(as_memory_view(value), out, layout);
   if (in.shared->bytes == nullptr) return false;
   for (const BytesTypes::Source& source : in.shared->bytes->sources) {
-    if (source.layout == layout) return source.get(value, out);
+    if (source.layout == name) return source.get(in, value, out, layout);
   }
   return false;
 }
 
-bool is_bytes_like(Interpreter& in, const Value& value) {
-  Buffer buffer;
-  return is_memory_view(value) || find_buffer(in, value, buffer);
+bool lies_in_rows(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t item_size) noexcept {
+  for (const int64_t size : shape)
+    if (size == 0) return true;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] > 1 && strides[i] != item_size) return false;
+    item_size *= shape[i];
+  }
+  return true;
 }
 
-BytesLike::BytesLike(Interpreter& in, const Value& value) {
+namespace {
+
+bool has_gaps(const Buffer& buffer, const BufferLayout& layout) {
+  return layout.given && !lies_in_rows(layout.shape, layout.strides, buffer.item_size);
+}
+
+}  // namespace
+
+bool find_writable(Interpreter& in, const Value& value, Buffer& out) {
+  BufferLayout layout;
+  return find_buffer(in, value, out, &layout) && !out.readonly && !has_gaps(out, layout);
+}
+
+bool is_bytes_like(Interpreter& in, const Value& value) {
   Buffer buffer;
-  if (find_buffer(in, value, buffer)) {
+  BufferLayout layout;
+  return find_buffer(in, value, buffer, &layout);
+}
+
+bool is_bytes_without_gaps(Interpreter& in, const Value& value) {
+  Buffer buffer;
+  BufferLayout layout;
+  return find_buffer(in, value, buffer, &layout) && !has_gaps(buffer, layout);
+}
+
+BytesLike::BytesLike(Interpreter& in, const Value& value, Gaps gaps) {
+  Buffer buffer;
+  if (gaps == kCopyGaps && is_bytes_like(in, value) && !is_bytes_without_gaps(in, value)) {
+    const Value view = make_memory_view(in, value);
+    keeper_ = memory_view_bytes(in, as_memory_view(view));
+    view_ = as_bytes(keeper_)->view();
+  } else if (find_buffer(in, value, buffer)) {
     view_ = {buffer.data, buffer.size};
-  } else if (is_memory_view(value)) {
-    copy_ = memory_view_bytes(as_memory_view(value));
-    view_ = copy_;
+    keeper_ = std::move(buffer.keeper);
   } else {
     throw Error(ErrorKind::TypeError,
                 "a bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
@@ -182,7 +233,6 @@ BytesLike::BytesLike(Interpreter& in, const Value& value) {
 
 PinnedBuffer::PinnedBuffer(Interpreter& in, const Value& value, bool writable) : owner_(value) {
   if (!find_buffer(in, value, buffer_)) {
-    if (is_memory_view(value)) throw Error(ErrorKind::BufferError, "memoryview: underlying buffer is not C-contiguous");
     throw Error(ErrorKind::TypeError,
                 "a bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
   }

@@ -36,20 +36,44 @@ struct ByteArray : Object {
   std::string_view view() const noexcept { return {data, size}; }
 };
 
+// What an item is, in the letters of the struct module. Items of more than one letter ("Zd", "2w") can be moved, not read.
+struct ItemFormat {
+  char text[14] = "B";
+
+  ItemFormat() = default;
+  ItemFormat(char letter) noexcept { text[0] = letter; }
+  explicit ItemFormat(std::string_view letters) noexcept { letters.copy(text, sizeof text - 1), text[letters.size()] = 0; }
+  bool operator==(const ItemFormat&) const = default;
+  // The letter, which may stand behind '@'; 0: there are several.
+  char letter() const noexcept {
+    const char* const first = text + (text[0] == '@');
+    return first[0] != 0 && first[1] == 0 ? first[0] : 0;
+  }
+};
+
 // Memory of an object, one item behind the other.
 struct Buffer {
   char* data = nullptr;
   size_t size = 0;  // in bytes
   bool readonly = true;
-  char format = 'B';
+  ItemFormat format;
   uint32_t item_size = 1;
   uint32_t* exports = nullptr;  // null: it never moves
+  // Holds the memory, where the object itself may let go of it. A memoryview: the object stands for it, and views of it are views of that.
+  Value keeper;
+};
+
+// Where the items of a buffer lie if it has several dimensions, or gaps. Strides are in bytes.
+struct BufferLayout {
+  std::vector<int64_t> shape, strides;
+  bool given = false;  // false: one dimension without gaps
 };
 
 struct MemoryView : GcObject {
-  Value owner;  // Undefined: released
+  Value owner;   // Undefined: released
+  Value keeper;  // see Buffer
   char* data = nullptr;
-  char format = 'B';
+  ItemFormat format;
   bool readonly = true;
   uint32_t item_size = 1;
   uint32_t exports = 0;                 // views of this view
@@ -59,9 +83,11 @@ struct MemoryView : GcObject {
 
   int64_t items() const noexcept;
   bool contiguous() const noexcept;
+  bool column_contiguous() const noexcept;
 };
 
-using BufferSource = bool (*)(const Value& value, Buffer& out);
+// False: the value has no memory to show. Runs no script. If `layout` is null, the memory has to be without gaps: BufferError.
+using BufferSource = bool (*)(Interpreter& in, const Value& value, Buffer& out, BufferLayout* layout);
 
 struct BytesTypes {
   Type *bytes, *byte_array, *memory_view, *iterator;
@@ -103,15 +129,20 @@ void byte_array_resize(Interpreter& in, ByteArray* array,
 void byte_array_append(Interpreter& in, ByteArray* array, std::string_view bytes);
 void check_resizable(const ByteArray* array);
 
-// The memory of a bytes-like object that lies in one piece; false: it is none.
-bool find_buffer(Interpreter& in, const Value& value, Buffer& out);
+// The memory of a bytes-like object; false: it is none. If `layout` is null, memory with gaps raises BufferError (ValueError for
+// arrays of NumPy).
+bool find_buffer(Interpreter& in, const Value& value, Buffer& out, BufferLayout* layout = nullptr);
+// The same without an error: false if it is readonly or has gaps.
+bool find_writable(Interpreter& in, const Value& value, Buffer& out);
 bool is_bytes_like(Interpreter& in, const Value& value);
+bool is_bytes_without_gaps(Interpreter& in, const Value& value);
+bool lies_in_rows(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t item_size) noexcept;
 
-// The bytes of a bytes-like object, good until a script runs; "a bytes-like object is required, not 'str'". A view with
-// gaps is copied.
+// The bytes of a bytes-like object, good until a script runs; "a bytes-like object is required, not 'str'".
 class BytesLike {
  public:
-  BytesLike(Interpreter& in, const Value& value);
+  enum Gaps { kRefuseGaps, kCopyGaps };
+  BytesLike(Interpreter& in, const Value& value, Gaps gaps = kRefuseGaps);
   BytesLike(const BytesLike&) = delete;
   BytesLike& operator=(const BytesLike&) = delete;
   std::string_view view() const noexcept { return view_; }
@@ -119,7 +150,7 @@ class BytesLike {
 
  private:
   std::string_view view_;
-  std::string copy_;
+  Value keeper_;
 };
 
 // Memory that a native keeps while scripts may run: the owner may not change its size meanwhile.
@@ -138,8 +169,8 @@ class PinnedBuffer {
 };
 
 Value make_memory_view(Interpreter& in, const Value& owner);
-std::string memory_view_bytes(const MemoryView* view);  // row by row
-// One item by its format character (native sizes), and the width of one; 0: unknown.
+Value memory_view_bytes(Interpreter& in, const MemoryView* view, bool by_columns = false);
+// One item by its format letter (native sizes), and the width of one; 0: unknown. The items of views have no 'e'.
 uint32_t format_width(char format) noexcept;
 Value load_item(Interpreter& in, char format, const char* from);
 void store_item(Interpreter& in, char format, const Value& value, char* to);

@@ -159,7 +159,7 @@ Value join(Interpreter& in, const Args& args) {
   const List* list = as_list(items);
   size_t size = list->size == 0 ? 0 : separator.size() * (list->size - 1);
   for (uint32_t i = 0; i < list->size; ++i) {
-    if (!is_bytes_like(in, (*list)[i])) {
+    if (!is_bytes_without_gaps(in, (*list)[i])) {
       throw_error(ErrorKind::TypeError, "sequence item %u: expected a bytes-like object, %s found", i,
                   std::string(type_name(in, (*list)[i])).c_str());
     }
@@ -335,6 +335,8 @@ Value append(Interpreter& in, const Args& args) {
 
 Value extend(Interpreter& in, const Args& args) {
   if (is_bytes_like(in, args[1])) {
+    if (!is_bytes_without_gaps(in, args[1]))
+      throw_error(ErrorKind::TypeError, "can't set bytearray slice from %s", std::string(type_name(in, args[1])).c_str());
     byte_array_append(in, array_of(args), BytesLike(in, args[1]));
     return Value::none();
   }

@@ -11,8 +11,30 @@ void bytes_search_methods(Interpreter& in, Type* type);  // find, split, strip .
 void bytes_text_methods(Interpreter& in, Type* type);    // join, case, padding, hex, decode ...
 void byte_array_methods(Interpreter& in, Type* type);    // what changes it
 void fill_memory_view_slots(Type* type);
+void memory_view_methods(Interpreter& in, Type* type);
 Value make_bytes_from(Interpreter& in, Type* type, const Args& args);
 Value make_byte_array_from(Interpreter& in, Type* type, const Args& args);
+
+// The view; ValueError if it has been released.
+MemoryView* view_of(const Value& v);
+void release_view(MemoryView* view) noexcept;
+// A view of the same memory that the caller shapes anew.
+MemoryView* share_view(Interpreter& in, const MemoryView* from, Value& holder);
+void set_view_shape(MemoryView* view, std::vector<int64_t> shape);  // without gaps
+// The letter that the items are read by, or NotImplementedError.
+char readable_format(const MemoryView* view);
+
+// One item after the other, row by row.
+class ItemWalk {
+ public:
+  ItemWalk(std::vector<int64_t> shape, std::vector<int64_t> strides, const char* first);
+  const char* at() const noexcept { return at_; }
+  void step() noexcept;
+
+ private:
+  std::vector<int64_t> shape_, strides_, index_;
+  const char* at_;
+};
 
 // What a method of bytes or bytearray gives: the same of the two as `self`, never a subclass.
 Value bytes_alike(Interpreter& in, const Value& self, std::string_view bytes);

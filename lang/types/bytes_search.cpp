@@ -48,12 +48,12 @@ Range range_of(Interpreter& in, const Args& args) {
 class Needle {
  public:
   Needle(Interpreter& in, const Value& value) {
-    if (is_index(in, value)) {
-      byte_ = static_cast<char>(byte_value(in, value));
-      view_ = {&byte_, 1};
-    } else if (is_bytes_like(in, value)) {
+    if (is_bytes_like(in, value)) {
       text_ = BytesLike(in, value).view();
       view_ = text_;
+    } else if (is_index(in, value)) {
+      byte_ = static_cast<char>(byte_value(in, value));
+      view_ = {&byte_, 1};
     } else {
       throw Error(ErrorKind::TypeError,
                   "argument should be integer or bytes-like object, not '" + std::string(type_name(in, value)) + "'");

@@ -9,6 +9,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/builtins/builtins.h"
 #include "lang/types/codec.h"
@@ -42,7 +43,7 @@ int64_t hash_slot(Interpreter&, const Value& self) {
 int64_t length_slot(Interpreter&, const Value& self) { return static_cast<int64_t>(bytes_of(self).size()); }
 
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (is_memory_view(other) ? op != CompareOp::Eq && op != CompareOp::Ne : !is_bytes_like(in, other))
+  if (is_memory_view(other) ? op != CompareOp::Eq && op != CompareOp::Ne : !is_bytes_without_gaps(in, other))
     return in.not_implemented;
   if (is_memory_view(other)) return compare(in, op, other, self);
   if (is_bytes(self) && !is_bytes(other) && !is_byte_array(other)) return in.not_implemented;  // bytearray takes any buffer
@@ -76,7 +77,7 @@ Value repeat(Interpreter& in, const Value& self, int64_t times) {
 }
 
 Value concat(Interpreter& in, const Value& self, const Value& other) {
-  if (!is_bytes_like(in, other)) {
+  if (!is_bytes_without_gaps(in, other)) {
     throw Error(ErrorKind::TypeError,
                 "can't concat " + std::string(type_name(in, other)) + " to " + std::string(type_name(in, self)));
   }
@@ -93,12 +94,18 @@ Value concat(Interpreter& in, const Value& self, const Value& other) {
   return Value::adopt(out);
 }
 
+// Whether the right operand of + is asked first: concatenation comes after __radd__. Only script classes are bytes-like and have it.
+bool adds_itself(Interpreter& in, const Value& other) {
+  return other.is_object() && other.as_object()->kind == ObjectKind::Instance &&
+         !type_lookup(other.as_object()->type, in.names->radd).is_undefined();
+}
+
 Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   int64_t times;
   if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, self, times);
   if (reflected) return in.not_implemented;
   if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
-  if (op == BinaryOp::Add) return concat(in, self, other);
+  if (op == BinaryOp::Add) return adds_itself(in, other) ? in.not_implemented : concat(in, self, other);
   if (op == BinaryOp::Mod) {
     const std::string format(bytes_of(self));
     return bytes_alike(in, self, percent_format_bytes(in, format, other));
@@ -110,7 +117,8 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
   ByteArray* a = as_byte_array(self);
   int64_t times;
   if (op == BinaryOp::Add) {
-    if (!is_bytes_like(in, other)) {
+    if (adds_itself(in, other)) return in.not_implemented;
+    if (!is_bytes_without_gaps(in, other)) {
       throw Error(ErrorKind::TypeError,
                   "can't concat " + std::string(type_name(in, other)) + " to " + std::string(type_name(in, self)));
     }
@@ -196,7 +204,7 @@ void delete_slice(Interpreter& in, ByteArray* a, SliceIndices r) {
 void set_slice(Interpreter& in, const Value& self, const Slice* slice, const Value& value) {
   std::string fresh;
   if (is_bytes_like(in, value)) {
-    fresh = BytesLike(in, value).view();
+    fresh = BytesLike(in, value, BytesLike::kCopyGaps).view();
   } else if (unboxed(value).is_int() || unboxed(value).is_bool() || is_str(value) || !is_iterable(in, value)) {
     throw Error(ErrorKind::TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)");
   } else {
@@ -369,6 +377,21 @@ Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_o
 
 namespace {
 
+// Whether the constructors take the object for a count: one whose __index__ raises TypeError (an array of several numbers) is a
+// bytes-like object or an iterable after all.
+bool is_size(Interpreter& in, const Value& source, int64_t& size) {
+  if (!is_index(in, source)) return false;
+  try {
+    size = index_sized(in, source, ErrorKind::OverflowError);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
+  }
+  return false;
+}
+
 // A bytes-like object with the bytes of the constructors' arguments.
 Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArguments& a) {
   const Value& source = a.source;
@@ -380,8 +403,8 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
   if (!a.encoding.is_undefined()) throw Error(ErrorKind::TypeError, "encoding without a string argument");
   if (!a.errors.is_undefined()) throw Error(ErrorKind::TypeError, "errors without a string argument");
   if (source.is_undefined()) return make_bytes(in, {});
-  if (is_index(in, source)) {
-    const int64_t size = index_sized(in, source, ErrorKind::OverflowError);
+  int64_t size = 0;
+  if (is_size(in, source, size)) {
     if (size < 0) throw Error(ErrorKind::ValueError, "negative count");
     Bytes* zeros = new_bytes(in, static_cast<size_t>(size));
     std::memset(zeros->data(), 0, zeros->size);
@@ -414,7 +437,7 @@ void fill_byte_array(Interpreter& in, const Value& self, const MakeArguments& a)
   const Value from = bytes_from_arguments(in, "bytearray", a);
   if (from.is(self)) return;
   byte_array_resize(in, array, 0);
-  byte_array_append(in, array, BytesLike(in, from));
+  byte_array_append(in, array, BytesLike(in, from, BytesLike::kCopyGaps));
 }
 
 Value byte_array_init(Interpreter& in, const Args& args) {
@@ -433,7 +456,7 @@ Value make_bytes_from(Interpreter& in, Type* type, const Args& args) {
   if (a.encoding.is_undefined() && a.errors.is_undefined()) from = own_bytes(in, a.source);
   if (from.is_undefined()) from = bytes_from_arguments(in, "bytes", a);
   if (type == bytes_types(in).bytes && from.as_object()->type == type) return from;
-  const BytesLike bytes(in, from);
+  const BytesLike bytes(in, from, BytesLike::kCopyGaps);
   Bytes* made = new_bytes(in, bytes.view().size(), type);
   if (made->size != 0) std::memcpy(made->data(), bytes.view().data(), made->size);
   return Value::adopt(made);

@@ -34,7 +34,8 @@ void write_int(Interpreter& in, char format, const Value& value, char* to) {
   const Value whole = whole_index(in, value);
   if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) {
     uint64_t wide;
-    if (!whole_to_uint64(whole, wide)) wrong_value(format);
+    if (format == 'P' && whole.is_int()) wide = static_cast<uint64_t>(whole.as_int());  // a pointer may be given as a negative int
+    else if (!whole_to_uint64(whole, wide)) wrong_value(format);
     std::memcpy(to, &wide, sizeof wide);
     return;
   }
@@ -49,8 +50,13 @@ void write_int(Interpreter& in, char format, const Value& value, char* to) {
 }
 
 double real_of(Interpreter& in, char format, const Value& value) {
-  if (!value.is_float() && !is_whole(value)) wrong_type(format);
-  return to_float(in, value);
+  try {
+    return to_float(in, value);
+  } catch (const Error& error) {
+    if (error.kind == ErrorKind::TypeError) wrong_type(format);
+    if (error.kind == ErrorKind::OverflowError || error.kind == ErrorKind::ValueError) wrong_value(format);
+    throw;
+  }
 }
 
 }  // namespace
@@ -73,6 +79,7 @@ uint32_t format_width(char format) noexcept {
     case 'Q':
     case 'n':
     case 'N':
+    case 'P':
     case 'd': return 8;
     default: return 0;
   }
@@ -93,6 +100,7 @@ Value load_item(Interpreter& in, char format, const char* from) {
     case 'e': return Value::real(half_to_double(read<uint16_t>(from)));
     case 'L':
     case 'Q':
+    case 'P':
     case 'N': return whole_from_uint64(in, read<uint64_t>(from));
     default: return Value::integer(read<int64_t>(from));
   }
@@ -108,6 +116,7 @@ void store_item(Interpreter& in, char format, const Value& value, char* to) {
     case 'I': return write_int<uint32_t>(in, format, value, to);
     case 'L':
     case 'Q':
+    case 'P':
     case 'N': return write_int<uint64_t>(in, format, value, to);
     case 'c':
       if (!is_bytes(value)) wrong_type(format);
@@ -123,13 +132,6 @@ void store_item(Interpreter& in, char format, const Value& value, char* to) {
     case 'd': {
       const double real = real_of(in, format, value);
       std::memcpy(to, &real, sizeof real);
-      return;
-    }
-    case 'e': {
-      uint16_t half = 0;
-      if (!double_to_half(real_of(in, format, value), half))
-        throw Error(ErrorKind::OverflowError, "float too large to pack with e format");
-      std::memcpy(to, &half, sizeof half);
       return;
     }
     default: return write_int<int64_t>(in, format, value, to);

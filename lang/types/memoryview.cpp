@@ -1,4 +1,4 @@
-// memoryview: making views, their items, slices, casts and comparison.
+// memoryview: making views, their items and slices, and comparison. What its methods do is in memoryview_methods.cpp.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,6 @@
 #include "lang/objects/class.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/iterators.h"
-#include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
 #include "lang/types/setup.h"
@@ -18,9 +17,6 @@
 #include "lang/types/tuple.h"
 
 namespace tessera::lang {
-namespace {
-
-constexpr size_t kMostDimensions = 64;
 
 MemoryView* view_of(const Value& v) {
   MemoryView* view = as_memory_view(v);
@@ -28,19 +24,18 @@ MemoryView* view_of(const Value& v) {
     throw Error(ErrorKind::ValueError, "operation forbidden on released memoryview object");
   return view;
 }
-MemoryView* self_of(const Args& args) { return view_of(args[0]); }
 
 void release_view(MemoryView* view) noexcept {
   if (view->pinned != nullptr) --*view->pinned;
   view->pinned = nullptr;
-  const Value gone = std::move(view->owner);
+  const Value gone = std::move(view->owner), memory = std::move(view->keeper);
 }
 
-// A view of the same memory that the caller shapes anew.
-MemoryView* share(Interpreter& in, const MemoryView* from, Value& holder) {
+MemoryView* share_view(Interpreter& in, const MemoryView* from, Value& holder) {
   MemoryView* view = make_object<MemoryView>(in, bytes_types(in).memory_view);
   holder = Value::adopt(view);
   view->owner = from->owner;
+  view->keeper = from->keeper;
   view->data = from->data;
   view->format = from->format;
   view->readonly = from->readonly;
@@ -52,7 +47,7 @@ MemoryView* share(Interpreter& in, const MemoryView* from, Value& holder) {
   return view;
 }
 
-void set_contiguous(MemoryView* view, std::vector<int64_t> shape) {
+void set_view_shape(MemoryView* view, std::vector<int64_t> shape) {
   view->shape = std::move(shape);
   view->strides.assign(view->shape.size(), 0);
   int64_t stride = view->item_size;
@@ -62,71 +57,87 @@ void set_contiguous(MemoryView* view, std::vector<int64_t> shape) {
   }
 }
 
-// f(place) for every item, in the order of rows.
-template <class F>
-void each_item(const MemoryView* view, size_t dimension, const char* at, F&& f) {
-  if (dimension == view->shape.size()) return f(at);
-  for (int64_t i = 0; i < view->shape[dimension]; ++i)
-    each_item(view, dimension + 1, at + i * view->strides[dimension], f);
+char readable_format(const MemoryView* view) {
+  const char letter = view->format.letter();
+  if (letter == 0) throw_error(ErrorKind::NotImplementedError, "memoryview: unsupported format %s", view->format.text);
+  if (letter == 'e' || format_width(letter) == 0)
+    throw_error(ErrorKind::NotImplementedError, "memoryview: format %s not supported", view->format.text);
+  return letter;
 }
 
-char* place_of(Interpreter& in, const MemoryView* view, const Value& key, size_t dimension, char* at) {
+namespace {
+
+// Whether items can be compared as values; others differ from everything, themselves too, as for CPython.
+bool comparable(const MemoryView* view) { return format_width(view->format.letter()) != 0; }
+
+// How far from the first item the index leads along a dimension. Its __index__ may release the view.
+int64_t offset_of(Interpreter& in, const Value& self, const Value& key, size_t dimension) {
   int64_t i = index(in, key);
+  const MemoryView* view = view_of(self);
   const int64_t size = view->shape[dimension];
   if (i < 0) i += size;
   if (i < 0 || i >= size)
     throw Error(ErrorKind::IndexError, "index out of bounds on dimension " + std::to_string(dimension + 1));
-  return at + i * view->strides[dimension];
+  return i * view->strides[dimension];
 }
 
-// The item that an int or a tuple of ints means; null: the key is something else.
-char* item_place(Interpreter& in, const Value& self, const Value& key) {
+bool are_all(const Value& key, bool (*holds)(Interpreter&, const Value&), Interpreter& in) {
+  return is_tuple(key) && std::all_of(as_tuple(key)->begin(), as_tuple(key)->end(), [&](const Value& v) { return holds(in, v); });
+}
+
+// The place of the item at a tuple of ints.
+char* tuple_place(Interpreter& in, const Value& self, const Tuple* keys) {
+  const size_t dimensions = view_of(self)->shape.size();
+  if (keys->size < dimensions) throw Error(ErrorKind::NotImplementedError, "sub-views are not implemented");
+  if (keys->size > dimensions)
+    throw_error(ErrorKind::TypeError, "cannot index %zu-dimension view with %u-element tuple", dimensions, keys->size);
+  int64_t offset = 0;
+  for (size_t i = 0; i < keys->size; ++i) offset += offset_of(in, self, (*keys)[i], i);
+  return view_of(self)->data + offset;
+}
+
+// The place of the item that the key means; null: the key is none of an item.
+char* item_place(Interpreter& in, const Value& self, const Value& key, const char* too_few) {
   const MemoryView* view = view_of(self);
   if (view->shape.empty()) {
     if (is_tuple(key) && as_tuple(key)->size == 0) return view->data;
     throw Error(ErrorKind::TypeError, "invalid indexing of 0-dim memory");
   }
   if (is_index(in, key)) {
-    if (view->shape.size() > 1)
-      throw Error(ErrorKind::NotImplementedError, "multi-dimensional sub-views are not implemented");
-    index(in, key);  // may release the view
-    return place_of(in, view_of(self), key, 0, view->data);
+    if (view->shape.size() > 1) throw Error(ErrorKind::NotImplementedError, too_few);
+    const int64_t offset = offset_of(in, self, key, 0);
+    return view_of(self)->data + offset;
   }
-  if (!is_tuple(key)) return nullptr;
-  const Tuple* keys = as_tuple(key);
-  for (const Value& each : *as_tuple(key)) {
-    if (!is_index(in, each)) return nullptr;
-  }
-  if (keys->size < view->shape.size()) throw Error(ErrorKind::NotImplementedError, "sub-views are not implemented");
-  if (keys->size > view->shape.size()) {
-    throw_error(ErrorKind::TypeError, "cannot index %zu-dimension view with %u-element tuple", view->shape.size(),
-                keys->size);
-  }
-  char* at = view->data;
-  for (size_t i = 0; i < keys->size; ++i) at = place_of(in, view_of(self), (*keys)[i], i, at);
-  return at;
+  return are_all(key, is_index, in) ? tuple_place(in, self, as_tuple(key)) : nullptr;
 }
 
-Value sliced(Interpreter& in, const Value& self, const Slice* slice) {
-  const SliceParts parts = unpack_slice(in, slice);
-  const MemoryView* from = view_of(self);
-  const SliceIndices r = adjust_slice(parts, from->shape[0]);
-  Value made;
-  MemoryView* view = share(in, from, made);
-  view->data += r.start * from->strides[0];
+void cut(MemoryView* view, const SliceParts& parts) {
+  const SliceIndices r = adjust_slice(parts, view->shape[0]);
+  view->data += r.start * view->strides[0];
   view->shape[0] = r.count;
-  view->strides[0] = from->strides[0] * r.step;
+  view->strides[0] *= r.step;
+}
+
+// The slice's __index__ may release the view it is taken of, not the one that is made.
+Value sliced(Interpreter& in, const Value& self, const Slice* slice) {
+  Value made;
+  MemoryView* const view = share_view(in, view_of(self), made);
+  cut(view, unpack_slice(in, slice));
   return made;
 }
 
+bool is_slice_key(Interpreter&, const Value& key) { return is_slice(key); }
+
 Value get_item_slot(Interpreter& in, const Value& self, const Value& key) {
-  if (is_slice(key)) {
-    if (view_of(self)->shape.empty()) throw Error(ErrorKind::TypeError, "invalid indexing of 0-dim memory");
+  if (view_of(self)->shape.empty()) {
+    if (key.is(in.ellipsis)) return self;
+  } else if (is_slice(key)) {
     return sliced(in, self, as_slice(key));
   }
-  if (is_tuple(key) && as_tuple(key)->size != 0 && std::all_of(as_tuple(key)->begin(), as_tuple(key)->end(), is_slice))
+  if (const char* at = item_place(in, self, key, "multi-dimensional sub-views are not implemented"))
+    return load_item(in, readable_format(view_of(self)), at);
+  if (are_all(key, is_slice_key, in))
     throw Error(ErrorKind::NotImplementedError, "multi-dimensional slicing is not implemented");
-  if (const char* at = item_place(in, self, key)) return load_item(in, view_of(self)->format, at);
   throw Error(ErrorKind::TypeError, "memoryview: invalid slice key");
 }
 
@@ -134,28 +145,35 @@ void assign_slice(Interpreter& in, const Value& self, const Slice* slice, const 
   if (!is_bytes_like(in, value))
     throw_error(ErrorKind::TypeError, "a bytes-like object is required, not '%s'",
                 std::string(type_name(in, value)).c_str());
-  const Value to = sliced(in, self, slice), from = make_memory_view(in, value);
-  MemoryView* target = view_of(to);
+  const Value from = make_memory_view(in, value);
+  const SliceParts parts = unpack_slice(in, slice);
+  Value to;
+  MemoryView* const target = share_view(in, view_of(self), to);
+  cut(target, parts);
   const MemoryView* source = view_of(from);
-  if (target->format != source->format || target->shape != source->shape) {
+  const auto plain = [](const ItemFormat& format) { return std::string_view(format.text + (format.text[0] == '@')); };
+  if (plain(target->format) != plain(source->format) || target->shape != source->shape)
     throw Error(ErrorKind::ValueError, "memoryview assignment: lvalue and rvalue have different structures");
-  }
-  const std::string bytes = memory_view_bytes(source);  // the two may overlap
+  const Value bytes = memory_view_bytes(in, source);  // the two may overlap
   for (int64_t i = 0; i < target->shape[0]; ++i)
-    std::memcpy(target->data + i * target->strides[0], bytes.data() + i * target->item_size, target->item_size);
+    std::memcpy(target->data + i * target->strides[0], bytes_of(bytes).data() + i * target->item_size, target->item_size);
 }
 
 void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
-  if (view_of(self)->readonly) throw Error(ErrorKind::TypeError, "cannot modify read-only memory");
-  if (is_slice(key)) {
-    if (view_of(self)->shape.size() != 1)
+  const MemoryView* view = view_of(self);
+  const char letter = readable_format(view);
+  if (view->readonly) throw Error(ErrorKind::TypeError, "cannot modify read-only memory");
+  const size_t dimensions = view->shape.size();
+  if (dimensions == 1 && is_slice(key)) return assign_slice(in, self, as_slice(key), value);
+  const Value whole = dimensions == 0 && key.is(in.ellipsis) ? in.shared->empty_tuple : key;
+  if (item_place(in, self, whole, "sub-views are not implemented") == nullptr) {
+    if (is_slice(key) || are_all(key, is_slice_key, in))
       throw Error(ErrorKind::NotImplementedError, "memoryview slice assignments are currently restricted to ndim = 1");
-    return assign_slice(in, self, as_slice(key), value);
+    throw Error(ErrorKind::TypeError, "memoryview: invalid slice key");
   }
-  if (item_place(in, self, key) == nullptr) throw Error(ErrorKind::TypeError, "memoryview: invalid slice key");
   char item[8];
-  store_item(in, view_of(self)->format, value, item);
-  char* const place = item_place(in, self, key);
+  store_item(in, letter, value, item);
+  char* const place = item_place(in, self, whole, "");
   std::memcpy(place, item, view_of(self)->item_size);  // view_of: the key's __index__ may have released the view
 }
 
@@ -169,16 +187,28 @@ int64_t length_slot(Interpreter&, const Value& self) {
   return view->shape.empty() ? 1 : view->shape[0];
 }
 
+bool same_shape(const MemoryView* a, const MemoryView* b) {
+  if (a->shape.size() != b->shape.size()) return false;
+  for (size_t i = 0; i < a->shape.size(); ++i) {
+    if (a->shape[i] != b->shape[i]) return false;
+    if (a->shape[i] == 0) return true;
+  }
+  return true;
+}
+
+// The letters of items that are equal if and only if their bytes are.
+bool equal_by_bytes(char letter) { return std::strchr("bBcnNhHiIlLqQP", letter) != nullptr; }
+
 bool same_items(Interpreter& in, const MemoryView* a, const MemoryView* b) {
-  if (a->shape != b->shape) return false;
-  if (a->format == b->format && a->format != 'f' && a->format != 'd' && a->format != 'e')
-    return memory_view_bytes(a) == memory_view_bytes(b);
-  std::vector<const char*> left, right;
-  each_item(a, 0, a->data, [&](const char* at) { left.push_back(at); });
-  each_item(b, 0, b->data, [&](const char* at) { right.push_back(at); });
-  for (size_t i = 0; i < left.size(); ++i) {
-    const Value x = load_item(in, a->format, left[i]), y = load_item(in, b->format, right[i]);
-    if (!truth(in, compare(in, CompareOp::Eq, x, y))) return false;
+  if (!same_shape(a, b)) return false;
+  const char left = a->format.letter(), right = b->format.letter();
+  const bool by_bytes = left == right && equal_by_bytes(left);
+  ItemWalk x(a->shape, a->strides, a->data), y(b->shape, b->strides, b->data);
+  StopBudget budget(in);
+  for (int64_t left_over = a->items(); left_over > 0; --left_over, x.step(), y.step(), budget.take()) {
+    if (by_bytes ? std::memcmp(x.at(), y.at(), a->item_size) != 0
+                 : !truth(in, compare(in, CompareOp::Eq, load_item(in, left, x.at()), load_item(in, right, y.at()))))
+      return false;
   }
   return true;
 }
@@ -187,20 +217,26 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
   if (op != CompareOp::Eq && op != CompareOp::Ne) return in.not_implemented;
   const bool released = as_memory_view(self)->owner.is_undefined() ||
                         (is_memory_view(other) && as_memory_view(other)->owner.is_undefined());
-  if (self.is(other) || released) return Value::boolean(self.is(other) == (op == CompareOp::Eq));
+  if (released) return Value::boolean(self.is(other) == (op == CompareOp::Eq));
   if (!is_bytes_like(in, other)) return in.not_implemented;
-  const Value right = make_memory_view(in, other);
-  return Value::boolean(same_items(in, view_of(self), view_of(right)) == (op == CompareOp::Eq));
+  // Views of their own: what is compared may not be released meanwhile.
+  const Value left = make_memory_view(in, self), right = make_memory_view(in, other);
+  const MemoryView *a = view_of(left), *b = view_of(right);
+  if (!comparable(a) || !comparable(b)) return Value::boolean(op == CompareOp::Ne);
+  return Value::boolean(same_items(in, a, b) == (op == CompareOp::Eq));
 }
 
-int64_t hash_slot(Interpreter&, const Value& self) {
+int64_t hash_slot(Interpreter& in, const Value& self) {
   MemoryView* view = as_memory_view(self);
   if (view->hash != 0) return view->hash;
   view_of(self);
   if (!view->readonly) throw Error(ErrorKind::ValueError, "cannot hash writable memoryview object");
-  if (view->item_size != 1 || view->format == '?')
+  const char letter = view->format.letter();
+  if (letter != 'B' && letter != 'b' && letter != 'c')
     throw Error(ErrorKind::ValueError, "memoryview: hashing is restricted to formats 'B', 'b' or 'c'");
-  return view->hash = hash_text(memory_view_bytes(view));
+  hash(in, Value(view->owner));  // may run a script
+  const Value bytes = memory_view_bytes(in, view_of(self));
+  return view->hash = hash_text(bytes_of(bytes));
 }
 
 Value repr_slot(Interpreter& in, const Value& self) {
@@ -212,161 +248,28 @@ Value repr_slot(Interpreter& in, const Value& self) {
 }
 
 Value iter_slot(Interpreter& in, const Value& self) {
-  if (view_of(self)->shape.empty()) throw Error(ErrorKind::TypeError, "invalid indexing of 0-dim memory");
+  const size_t dimensions = view_of(self)->shape.size();
+  if (dimensions == 0) throw Error(ErrorKind::TypeError, "invalid indexing of 0-dim memory");
+  if (dimensions != 1)
+    throw Error(ErrorKind::NotImplementedError, "multi-dimensional sub-views are not implemented");
+  readable_format(view_of(self));
   return index_iter(in, self);
 }
 
-void traverse(Object* self, Visitor& visitor) { visitor(known_cast<MemoryView>(self)->owner); }
+void traverse(Object* self, Visitor& visitor) {
+  visitor(known_cast<MemoryView>(self)->owner);
+  visitor(known_cast<MemoryView>(self)->keeper);
+}
 void clear(Interpreter&, Object* self) { release_view(known_cast<MemoryView>(self)); }
-
-// --- methods
 
 Value make_view(Interpreter& in, Type*, const Args& args) {
   const Value* source = args.positional() == 1 && args.count == 1 ? &args[0] : nullptr;
   if (args.count == 1 && args.positional() == 0 && text_of((*args.keyword_names)[0]) == "object") source = &args[0];
   if (source == nullptr) {
-    if (args.count == 0) throw Error(ErrorKind::TypeError, "memoryview() missing required argument 'object' (pos 1)");
+    if (args.count < 2) throw Error(ErrorKind::TypeError, "memoryview() missing required argument 'object' (pos 1)");
     throw_error(ErrorKind::TypeError, "memoryview() takes at most 1 argument (%u given)", args.count);
   }
   return make_memory_view(in, *source);
-}
-
-Value tobytes(Interpreter& in, const Args& args) { return make_bytes(in, memory_view_bytes(self_of(args))); }
-
-Value list_of(Interpreter& in, const MemoryView* view, size_t dimension, const char* at) {
-  if (dimension == view->shape.size()) return load_item(in, view->format, at);
-  Value list = make_list(in, static_cast<size_t>(view->shape[dimension]));
-  StopBudget budget(in);
-  for (int64_t i = 0; i < view->shape[dimension]; ++i, budget.take())
-    list_append(in, as_list(list), list_of(in, view, dimension + 1, at + i * view->strides[dimension]));
-  return list;
-}
-Value tolist(Interpreter& in, const Args& args) { return list_of(in, self_of(args), 0, self_of(args)->data); }
-
-Value hex(Interpreter& in, const Args& args) {
-  return make_str(in, hex_text(memory_view_bytes(self_of(args)), args[1], args[2].as_int()));
-}
-
-Value toreadonly(Interpreter& in, const Args& args) {
-  Value made;
-  share(in, self_of(args), made)->readonly = true;
-  return made;
-}
-
-Value release(Interpreter&, const Args& args) {
-  MemoryView* view = as_memory_view(args[0]);
-  if (view->exports != 0) {
-    throw Error(ErrorKind::BufferError, "memoryview has " + std::to_string(view->exports) + " exported buffer" +
-                                            (view->exports == 1 ? "" : "s"));
-  }
-  release_view(view);
-  return Value::none();
-}
-
-std::vector<int64_t> shape_argument(Interpreter& in, const Value& shape) {
-  if (!is_list(shape) && !is_tuple(shape)) throw Error(ErrorKind::TypeError, "shape must be a list or a tuple");
-  std::vector<int64_t> out;
-  for_each(in, shape, [&](const Value& v) {
-    if (!v.is_int()) throw Error(ErrorKind::TypeError, "memoryview.cast(): elements of shape must be integers");
-    if (v.as_int() <= 0)
-      throw Error(ErrorKind::ValueError, "memoryview.cast(): elements of shape must be integers > 0");
-    out.push_back(v.as_int());
-  });
-  if (out.size() > kMostDimensions)
-    throw Error(ErrorKind::ValueError, "memoryview: number of dimensions must not exceed 64");
-  return out;
-}
-
-Value cast(Interpreter& in, const Args& args) {
-  const MemoryView* from = self_of(args);
-  std::string_view text = text_of(args[1]);
-  if (text.size() == 2 && text[0] == '@') text.remove_prefix(1);
-  const uint32_t width = text.size() == 1 ? format_width(text[0]) : 0;
-  if (width == 0) {
-    throw Error(
-        ErrorKind::ValueError,
-        "memoryview: destination format must be a native single character format prefixed with an optional '@'");
-  }
-  if (!from->contiguous()) throw Error(ErrorKind::TypeError, "memoryview: casts are restricted to C-contiguous views");
-  const bool has_shape = !args[2].is_undefined();
-  if (from->shape.size() != 1 && has_shape && shape_argument(in, args[2]).size() != 1)
-    throw Error(ErrorKind::TypeError, "memoryview: cast must be 1D -> ND or ND -> 1D");
-  auto is_byte = [](char c) { return c == 'B' || c == 'b' || c == 'c'; };
-  if (!is_byte(from->format) && !is_byte(text[0]))
-    throw Error(ErrorKind::TypeError, "memoryview: cannot cast between two non-byte formats");
-  const int64_t bytes = from->items() * from->item_size;
-  if (bytes % width != 0) throw Error(ErrorKind::TypeError, "memoryview: length is not a multiple of itemsize");
-  std::vector<int64_t> shape = {bytes / width};
-  if (has_shape) {
-    shape = shape_argument(in, args[2]);
-    unsigned __int128 wanted = width;
-    for (const int64_t each : shape) {
-      wanted *= static_cast<uint64_t>(each);
-      if (wanted > static_cast<uint64_t>(bytes)) break;
-    }
-    if (wanted != static_cast<uint64_t>(bytes))
-      throw Error(ErrorKind::TypeError, "memoryview: product(shape) * itemsize != buffer size");
-  }
-  Value made;
-  MemoryView* view = share(in, from, made);
-  view->format = text[0];
-  view->item_size = width;
-  set_contiguous(view, std::move(shape));
-  return made;
-}
-
-Value enter(Interpreter&, const Args& args) {
-  self_of(args);
-  return args[0];
-}
-
-Value numbers(Interpreter& in, const std::vector<int64_t>& from) {
-  std::vector<Value> items;
-  for (const int64_t each : from) items.push_back(Value::integer(each));
-  return make_tuple(in, items.data(), items.size());
-}
-
-bool column_contiguous(const MemoryView* view) {
-  int64_t stride = view->item_size;
-  for (size_t i = 0; i < view->shape.size(); ++i) {
-    if (view->shape[i] > 1 && view->strides[i] != stride) return false;
-    stride *= view->shape[i];
-  }
-  return true;
-}
-
-constexpr NativeDef kRows[] = {
-    {"tobytes(self, /, order=None)", tobytes, "The data as a bytes object."},
-    {"tolist(self, /)", tolist, "The data as a list."},
-    {"hex(self, /, sep=..., bytes_per_sep: int = 1)", hex, "The data as hexadecimal digits."},
-    {"toreadonly(self, /)", toreadonly, "A readonly view of the same memory."},
-    {"release(self, /)", release, "Let go of the memory."},
-    {"cast(self, /, format: str, shape=...)", cast, "A view with another format or shape."},
-    {"__enter__(self, /)", enter, ""},
-    {"__exit__(self, /, *exc_info)", release, ""},
-};
-
-void add_properties(Interpreter& in, Type* type) {
-  in.add_property(type, "obj", [](Interpreter&, const Args& a) { return self_of(a)->owner; });
-  in.add_property(type, "nbytes", [](Interpreter&, const Args& a) {
-    return Value::integer(self_of(a)->items() * self_of(a)->item_size);
-  });
-  in.add_property(type, "itemsize", [](Interpreter&, const Args& a) { return Value::integer(self_of(a)->item_size); });
-  in.add_property(type, "format", [](Interpreter& i, const Args& a) { return make_str(i, {&self_of(a)->format, 1}); });
-  in.add_property(type, "ndim", [](Interpreter&, const Args& a) {
-    return Value::integer(static_cast<int64_t>(self_of(a)->shape.size()));
-  });
-  in.add_property(type, "shape", [](Interpreter& i, const Args& a) { return numbers(i, self_of(a)->shape); });
-  in.add_property(type, "strides", [](Interpreter& i, const Args& a) { return numbers(i, self_of(a)->strides); });
-  in.add_property(type, "suboffsets", [](Interpreter& i, const Args& a) { return self_of(a), make_tuple(i, {}); });
-  in.add_property(type, "readonly", [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->readonly); });
-  in.add_property(type, "c_contiguous",
-                  [](Interpreter&, const Args& a) { return Value::boolean(self_of(a)->contiguous()); });
-  in.add_property(type, "f_contiguous",
-                  [](Interpreter&, const Args& a) { return Value::boolean(column_contiguous(self_of(a))); });
-  in.add_property(type, "contiguous", [](Interpreter&, const Args& a) {
-    return Value::boolean(self_of(a)->contiguous() || column_contiguous(self_of(a)));
-  });
 }
 
 }  // namespace
@@ -377,13 +280,22 @@ int64_t MemoryView::items() const noexcept {
   return count;
 }
 
-bool MemoryView::contiguous() const noexcept {
-  int64_t stride = item_size;
-  for (size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] > 1 && strides[i] != stride) return false;
-    stride *= shape[i];
+bool MemoryView::contiguous() const noexcept { return lies_in_rows(shape, strides, item_size); }
+
+bool MemoryView::column_contiguous() const noexcept {
+  return lies_in_rows({shape.rbegin(), shape.rend()}, {strides.rbegin(), strides.rend()}, item_size);
+}
+
+ItemWalk::ItemWalk(std::vector<int64_t> shape, std::vector<int64_t> strides, const char* first)
+    : shape_(std::move(shape)), strides_(std::move(strides)), index_(shape_.size(), 0), at_(first) {}
+
+void ItemWalk::step() noexcept {
+  for (size_t i = shape_.size(); i-- > 0;) {
+    at_ += strides_[i];
+    if (++index_[i] < shape_[i]) return;
+    at_ -= strides_[i] * shape_[i];
+    index_[i] = 0;
   }
-  return true;
 }
 
 void destroy_memory_view(Interpreter& in, Object* self) {
@@ -394,34 +306,53 @@ void destroy_memory_view(Interpreter& in, Object* self) {
 Value make_memory_view(Interpreter& in, const Value& owner) {
   Value made;
   if (is_memory_view(owner)) {
-    share(in, view_of(owner), made);
+    share_view(in, view_of(owner), made);
     return made;
   }
   Buffer buffer;
-  if (!find_buffer(in, owner, buffer)) {
+  BufferLayout layout;
+  if (!find_buffer(in, owner, buffer, &layout)) {
     throw Error(ErrorKind::TypeError,
                 "memoryview: a bytes-like object is required, not '" + std::string(type_name(in, owner)) + "'");
+  }
+  if (is_memory_view(buffer.keeper)) {
+    share_view(in, view_of(buffer.keeper), made);
+    return made;
   }
   MemoryView* view = make_object<MemoryView>(in, bytes_types(in).memory_view);
   made = Value::adopt(view);
   view->owner = owner;
+  view->keeper = std::move(buffer.keeper);
   view->data = buffer.data;
   view->format = buffer.format;
   view->readonly = buffer.readonly;
   view->item_size = buffer.item_size;
   view->pinned = buffer.exports;
   if (view->pinned != nullptr) ++*view->pinned;
-  set_contiguous(view, {static_cast<int64_t>(buffer.size / buffer.item_size)});
+  if (layout.given) {
+    view->shape = std::move(layout.shape);
+    view->strides = std::move(layout.strides);
+  } else {
+    set_view_shape(view, {static_cast<int64_t>(buffer.size / buffer.item_size)});
+  }
   return made;
 }
 
-std::string memory_view_bytes(const MemoryView* view) {
-  const size_t size = static_cast<size_t>(view->items()) * view->item_size;
-  if (view->contiguous()) return std::string(view->data == nullptr ? "" : view->data, size);
-  std::string out;
-  out.reserve(size);
-  each_item(view, 0, view->data, [&](const char* at) { out.append(at, view->item_size); });
-  return out;
+Value memory_view_bytes(Interpreter& in, const MemoryView* view, bool by_columns) {
+  size_t size = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(view->items()), view->item_size, &size))
+    throw Error(ErrorKind::MemoryError, std::string());
+  if (by_columns ? view->column_contiguous() : view->contiguous())
+    return make_bytes(in, {view->data == nullptr ? "" : view->data, size});
+  std::vector<int64_t> shape = view->shape, strides = view->strides;
+  if (by_columns) std::reverse(shape.begin(), shape.end()), std::reverse(strides.begin(), strides.end());
+  Bytes* const out = new_bytes(in, size);
+  Value made = Value::adopt(out);
+  ItemWalk walk(std::move(shape), std::move(strides), view->data);
+  StopBudget budget(in);
+  for (size_t at = 0; at < size; at += view->item_size, walk.step(), budget.take())
+    std::memcpy(out->data() + at, walk.at(), view->item_size);
+  return made;
 }
 
 void fill_memory_view_slots(Type* type) {
@@ -437,11 +368,7 @@ void fill_memory_view_slots(Type* type) {
   s.set_item = set_item_slot;
   s.del_item = del_item_slot;
   s.iter = iter_slot;
-  type->fill_later([](Interpreter& i, Type* self) {
-    add_rows(i, self, kRows);
-    add_properties(i, self);
-    slot_methods(i, self);
-  });
+  type->fill_later(memory_view_methods);
 }
 
 }  // namespace tessera::lang

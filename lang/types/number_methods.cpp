@@ -134,7 +134,7 @@ Value int_of(Interpreter& in, const Value& x) {
                   std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
-  if (is_bytes_like(in, x)) return int_of_bytes(in, x, 10);
+  if (is_bytes_without_gaps(in, x)) return int_of_bytes(in, x, 10);
   throw Error(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
                                         std::string(type_name(in, x)) + "'");
 }
@@ -183,7 +183,7 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
     const bool number = !plain.is_object() ? !plain.is_none()
                                            : !type_lookup(plain.as_object()->type, in.names->float_).is_undefined() ||
                                                  !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
-    if (!number && is_bytes_like(in, plain)) {
+    if (!number && is_bytes_without_gaps(in, plain)) {
       if (!parse_float(BytesLike(in, plain).view(), result)) return no_float(in, repr_text(in, plain));
       return as_type(in, type, in.types.real, Value::real(result));
     }
@@ -364,7 +364,7 @@ Value from_bytes(Interpreter& in, const Args& args) {
     throw_error(ErrorKind::TypeError, "cannot convert '%s' object to bytes",
                 std::string(type_name(in, args[1])).c_str());
   const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
-  std::string bytes(BytesLike(in, source).view());
+  std::string bytes(BytesLike(in, source, BytesLike::kCopyGaps).view());
   if (big) std::reverse(bytes.begin(), bytes.end());
   const Value number =
       whole_of_bytes(in, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), is_signed);

@@ -143,6 +143,7 @@ int64_t hash_text(std::string_view text) noexcept {
   }
   uint64_t tail = 0;
   if (n != 0) std::memcpy(&tail, p, n);
+  else if (text.empty()) return 0;  // as for CPython
   h = mix(h ^ tail, 0xa0761d6478bd642fu);
   const int64_t result = static_cast<int64_t>(h);
   return result == 0 || result == -1 ? 0x5bd1e995 : result;

@@ -321,7 +321,7 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
   if (found[0].is_undefined()) return as_subclass(in, type, in.shared->empty_str);
   if (found[1].is_undefined() && found[2].is_undefined()) return as_subclass(in, type, str(in, found[0]));
   if (is_str(found[0])) throw Error(ErrorKind::TypeError, "decoding str is not supported");
-  if (!is_bytes_like(in, found[0])) {
+  if (!is_bytes_without_gaps(in, found[0])) {
     throw Error(ErrorKind::TypeError,
                 "decoding to str: need a bytes-like object, " + std::string(type_name(in, found[0])) + " found");
   }

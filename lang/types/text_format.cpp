@@ -164,7 +164,7 @@ std::string format_bytes(Interpreter& in, const Value& value, const Directive& d
                            ? type_lookup(value.as_object()->type, intern(in, "__bytes__"))
                            : Value();
   if (is_bytes_like(in, value)) {
-    text = BytesLike(in, value).view();
+    text = BytesLike(in, value, BytesLike::kCopyGaps).view();
   } else if (!method.is_undefined()) {
     text = BytesLike(in, call(in, method, {value})).view();
   } else {

@@ -31,7 +31,7 @@ struct TensorMemory : Object {
 constexpr char kMemoryLayout[] = "torch._C._Memory";
 void destroy_memory(Interpreter& in, Object* self) { free_object(in, known_cast<TensorMemory>(self)); }
 
-bool memory_buffer(const Value& value, Buffer& out) {
+bool memory_buffer(Interpreter&, const Value& value, Buffer& out, BufferLayout*) {
   auto* memory = object_cast<TensorMemory>(value);
   out.size = memory->tensor.nbytes();
   // An empty tensor may have no address; a buffer of no bytes shall still have one.
@@ -53,7 +53,7 @@ Value memory_of(Interpreter& in, const Args& args) {
   const Value type = get_attr(in, Value(static_cast<Object*>(in.import("torch._C"))), intern(in, "_Memory"));
   auto* memory = make_object<TensorMemory>(in, own_type(type, kMemoryLayout, "torch._C._Memory"));
   const Value owner = Value::adopt(memory);
-  memory->tensor = t;
+  memory->tensor = t.view_of(t.sizes(), t.strides());  // `t` itself may be given other memory: resize_, set_
   return make_memory_view(in, owner);
 }
 
@@ -224,6 +224,7 @@ void add_memory_functions(Interpreter& in, Module& module) {
       {"_map_file(path)", map_file},
   };
   for (const auto& row : rows) in.def(module, row.signature, "", row.function);
+  add_array_memory(in, module);
 }
 
 }  // namespace tessera::stdlib

@@ -7,5 +7,6 @@
 namespace tessera::stdlib {
 
 void add_memory_functions(Interpreter& in, Module& module);
+void add_array_memory(Interpreter& in, Module& module);  // array_memory.cpp
 
 }  // namespace tessera::stdlib

@@ -554,7 +554,8 @@ Value array_tobytes(Interpreter& in, const Args& args) {
 }
 
 void add_bytes(Interpreter& in, Array* a, const Value& value) {
-  const BytesLike more(in, value);
+  const PinnedBuffer more(in, value, false);  // its own bytes may not move meanwhile
+  if (more.get().item_size != 1) throw Error(ErrorKind::TypeError, "a bytes-like object is required");
   if (more.view().size() % a->items->size != 0)
     throw Error(ErrorKind::ValueError, "bytes length not a multiple of item size");
   a->room_for(more.view().size());
@@ -791,7 +792,7 @@ Type* make_iterator_type(Interpreter& in) {
   return type;
 }
 
-bool array_buffer(const Value& value, Buffer& out) {
+bool array_buffer(Interpreter&, const Value& value, Buffer& out, BufferLayout*) {
   Array* const a = array_of(value);
   out.data = reinterpret_cast<char*>(a->bytes.data());
   out.size = a->bytes.size();

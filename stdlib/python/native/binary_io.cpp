@@ -419,7 +419,7 @@ Value file_readinto(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, f->place == Place::Memory ? "read" : "readinto");
   Buffer buffer;
-  if (!find_buffer(in, args[1], buffer) || buffer.readonly) {
+  if (!find_writable(in, args[1], buffer)) {
     throw_error(ErrorKind::TypeError, "%s() argument must be read-write bytes-like object, not %s",
                 std::string(args.callee->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
   }

@@ -79,7 +79,7 @@ Value request(Interpreter& in, const Args& args) {
   Argument argument;
   copy_argument(is_str(args[2]) ? text_of(args[2]) : BytesLike(in, args[2]).view(), argument, "ioctl");
   Buffer target;
-  const bool in_place = truth(in, args[3]) && !is_str(args[2]) && !is_bytes(args[2]) && find_buffer(in, args[2], target) && !target.readonly;
+  const bool in_place = truth(in, args[3]) && !is_str(args[2]) && !is_bytes(args[2]) && find_writable(in, args[2], target);
   const int answer = uninterrupted(in, [&] { return ioctl(fd, code, argument.bytes); });
   if (!in_place) return make_bytes(in, {argument.bytes, argument.size});
   const PinnedBuffer memory(in, args[2], true);

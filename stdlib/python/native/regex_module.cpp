@@ -153,7 +153,7 @@ MatchObject* match_of(const Value& v) { return object_cast<MatchObject>(v); }
 void check_string(Interpreter& in, const Value& v, const regex::Program& program) {
   if (is_str(v) && program.bytes) throw Error(ErrorKind::TypeError, "cannot use a bytes pattern on a string-like object");
   if (is_str(v)) return;
-  if (is_bytes_like(in, v)) {
+  if (is_bytes_without_gaps(in, v)) {
     if (!program.bytes) throw Error(ErrorKind::TypeError, "cannot use a string pattern on a bytes-like object");
     return;
   }

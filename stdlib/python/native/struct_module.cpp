@@ -306,7 +306,7 @@ size_t place_of(Interpreter& in, int64_t offset, size_t needed, size_t size, boo
 Value pack_into(Interpreter& in, const Args& args) {
   const Format format = parse_format(in, args[0]);
   Buffer shape;
-  if (!find_buffer(in, args[1], shape) || shape.readonly) {
+  if (!find_writable(in, args[1], shape)) {
     throw_error(ErrorKind::TypeError, "argument must be read-write bytes-like object, not %s",
                 std::string(type_name(in, args[1])).c_str());
   }
