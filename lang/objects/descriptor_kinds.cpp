@@ -54,10 +54,24 @@ Property* data_of(const Args& args) { return object_cast<Property>(args[0]); }
 Type* owner_of(const Property* property) { return as_type(property->owner); }
 
 // __self__ of a builtin_function_or_method: the object, the class of `__new__`, the module of a function.
+// The built-in type that has the function as a static method (bytes.maketrans), or null. Such a function does not know its type.
+Type* static_owner(Interpreter& in, const NativeFunction* f) {
+  Type* owner = nullptr;
+  if (f->owner != nullptr || f->module != nullptr) return owner;
+  dict_for_each(in.vm().builtins(), [&](const Value&, const Value& value) {
+    if (owner != nullptr || !is_type(value) || (as_type(value)->type_flags & kScriptClass)) return;
+    const Value* const found = dict_get_str(as_type(value)->attributes(), f->name);
+    if (found == nullptr || !found->is_object() || found->as_object()->type != in.types.static_method) return;
+    if (object_cast<StaticMethod>(*found)->function.as_object() == f) owner = as_type(value);
+  });
+  return owner;
+}
+
 Value self_of(Interpreter& in, const Value& v) {
   if (is_bound(v)) return object_cast<BoundMethod>(v)->self;
   const NativeFunction* f = native_of(v);
   if (f->owner != nullptr) return as_value(f->owner);
+  if (static_owner(in, f) != nullptr) return Value::none();
   Str* const module = f->module != nullptr ? f->module : in.names->builtins;
   const Value* found = dict_get_str(in.modules().table(), module);
   return found == nullptr ? Value::none() : *found;
@@ -126,9 +140,9 @@ Value get_self(Interpreter& in, const Args& args) { return self_of(in, args[0]);
 
 Value get_qualname(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
-  if (f->owner == nullptr) return Value(f->name);
-  const Type* type = f->owner;
-  if (args[0].as_object()->type == in.types.native_function) {  // it may be bound to a class or an object below the owner
+  const Type* type = f->owner != nullptr ? f->owner : static_owner(in, f);
+  if (type == nullptr) return Value(f->name);
+  if (f->owner != nullptr && args[0].as_object()->type == in.types.native_function) {  // it may be bound to a class or an object below the owner
     const Value self = self_of(in, args[0]);
     type = is_type(self) ? as_type(self) : type_of(in, self);
   }
@@ -137,7 +151,7 @@ Value get_qualname(Interpreter& in, const Args& args) {
 
 Value get_module(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
-  if (f->owner != nullptr) return Value::none();
+  if (f->owner != nullptr || static_owner(in, f) != nullptr) return Value::none();
   return Value(f->module != nullptr ? f->module : in.names->builtins);
 }
 
@@ -198,7 +212,9 @@ Value reduce_descriptor(Interpreter& in, const Args& args) {
 }
 Value reduce_builtin(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
-  return f->owner == nullptr ? Value(f->name) : reduced(in, self_of(in, args[0]), f->name);
+  if (f->owner != nullptr) return reduced(in, self_of(in, args[0]), f->name);
+  Type* const type = static_owner(in, f);
+  return type == nullptr ? Value(f->name) : reduced(in, as_value(type), f->name);
 }
 
 [[noreturn]] void wrong_instance(Interpreter& in, const Str* name, const Type* owner, const Value& got) {
@@ -311,8 +327,7 @@ Value reduce_data(Interpreter& in, const Args& args) {
 constexpr NativeDef kMethodRows[] = {{"__get__(self, instance, owner=None, /)", method_get, "Return an attribute of instance."},
                                      {"__reduce__(self, /)", reduce_descriptor}};
 constexpr NativeDef kClassMethodRows[] = {
-    {"__get__(self, instance, owner=None, /)", class_method_get, "Return an attribute of instance."},
-    {"__reduce__(self, /)", reduce_descriptor}};
+    {"__get__(self, instance, owner=None, /)", class_method_get, "Return an attribute of instance."}};
 constexpr NativeDef kDataRows[] = {{"__get__(self, instance, owner=None, /)", data_get, "Return an attribute of instance."},
                                    {"__set__(self, instance, value, /)", data_set, "Set an attribute of instance to value."},
                                    {"__delete__(self, instance, /)", data_delete, "Delete an attribute of instance."},

@@ -523,6 +523,14 @@ Value make_method_object(Interpreter& in, Type*, const Args& args) {
   return make_bound_method(in, args[0], args[1]);
 }
 
+// A bound method is pickled as an attribute of its object.
+Value reduce_method(Interpreter& in, const Args& args) {
+  const Value self = method_of(args[0])->self, name = get_attr(in, method_of(args[0])->function, in.names->name);
+  const Value* getattr = dict_get_text(in.vm().builtins(), "getattr");
+  return make_tuple(in, {getattr == nullptr ? Value::none() : *getattr, make_tuple(in, {self, name})});
+}
+
+constexpr NativeDef kMethodMethods[] = {{"__reduce__(self, /)", reduce_method}};
 constexpr NativeDef kFunctionMethods[] = {
     {"__get__(self, instance, owner=None, /)", get_bound, "The function bound to the instance."},
 };
@@ -535,6 +543,7 @@ void fill_function(Interpreter& in, Type* type) {
 
 void fill_method(Interpreter& in, Type* type) {
   call_method_of_slot(in, type);
+  in.add_methods(type, kMethodMethods, std::size(kMethodMethods));
   in.add_property(type, "__doc__", [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->doc); });
   in.add_property(type, "__module__",
                   [](Interpreter& i, const Args& a) { return get_attr(i, method_of(a[0])->function, i.names->module); });

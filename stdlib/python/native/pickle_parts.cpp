@@ -11,6 +11,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/pickle_buffer.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -380,6 +381,8 @@ void fill_pickle(Interpreter& in, Module& module) {
          "Write an object of a built-in type into the output's frame; False: it is for the script to do.", save_plain);
   in.def(module, "load_plain(data, at: int, stack: list, below: list, memo: dict, /)",
          "Run instructions up to one that is for the script to do; answer its place and the stack.", load_plain);
+  add_pickle_functions(in, module);
+  add_pickle_buffer(in, module);
 }
 
 }  // namespace tessera::stdlib
