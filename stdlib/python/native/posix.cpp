@@ -253,46 +253,6 @@ Value set_times(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-// An open file that ends with its block.
-class OpenFile {
- public:
-  OpenFile(Interpreter& in, const std::string& path, int flags)
-      : files_(files_of(in)), file_(files_.open(path, flags)) {
-    if (file_ < 0) throw_os_error(in, errno, path);
-  }
-  ~OpenFile() { close(); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int get() const { return file_; }
-  int close() { return file_ < 0 ? 0 : files_.close(std::exchange(file_, -1)); }
-
- private:
-  Files& files_;
-  int file_;
-};
-
-Value copy_file(Interpreter& in, const Args& args) {
-  const std::string from = path_argument(in, args[0]), to = path_argument(in, args[1]);
-  Files& files = files_of(in);
-  const OpenFile source(in, from, O_RDONLY);
-  struct stat s {};
-  if (files.status(source.get(), &s) == 0 && S_ISDIR(s.st_mode)) throw_os_error(in, EISDIR, from);
-  OpenFile target(in, to, O_WRONLY | O_CREAT | O_TRUNC);
-  std::vector<char> block(1 << 16);
-  for (ssize_t got; (got = files.read(source.get(), block.data(), block.size())) != 0;) {
-    in.poll();
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_os_error(in, errno, to);
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t put = files.write(target.get(), block.data() + done, static_cast<size_t>(got - done));
-      if (put < 0) throw_os_error(in, errno, to);
-      done += put;
-    }
-  }
-  if (target.close() != 0) throw_os_error(in, errno, to);
-  return Value::none();
-}
-
 Value disk_space(Interpreter& in, const Args& args) {
   const Found found(in, args[0], kFollowed);
   const int file = openat(found.place.folder(), found.place.name(), O_PATH | O_CLOEXEC);
@@ -481,7 +441,6 @@ const NativeDef kFunctions[] = {
     {"access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True)", may_access, "May this program use the file?"},
     {"chmod(path, mode)", change_mode, "Set permissions."},
     {"utime(path, times, /)", set_times, "Set times of access and change."},
-    {"copy_file(src, dst, /)", copy_file, "Copy a file's content."},
     {"disk_space(path, /)", disk_space, "Bytes of a disk, all and free."},
     {"putenv(name, value, /)", put_environment, "Set a variable of the environment."},
     {"unsetenv(name, /)", unset_environment, "Remove a variable of the environment."},
