@@ -67,6 +67,25 @@ bool add_numbers(Interpreter& in, Value& sum, const Value& sequence, uint32_t& d
   return done == size;
 }
 
+// f(item) for each item of a generator, numbers by Note [Gathering]. Returns false, with nothing done, for any other iterable. `result` is
+// what f makes of the items; once that is an object, f may run its methods between the items.
+template <class F>
+bool for_each_gathered(Interpreter& in, const Value& iterable, const Value& result, F&& f) {
+  Generator* const generator = gatherable(iterable);
+  if (generator == nullptr) return false;
+  const Value keep(generator);
+  Gathering gathered(Gathering::Takes::Numbers);
+  Value item;
+  while (!result.is_object()) {
+    const bool more = generator_gather(in, generator, gathered, item);
+    for (const Value& each : gathered) f(each);
+    if (!more) return true;
+    f(item);
+  }
+  while (next(in, keep, item)) f(item);
+  return true;
+}
+
 Value sum_function(Interpreter& in, const Args& args) {
   Value sum = args[1];
   if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
@@ -75,15 +94,23 @@ Value sum_function(Interpreter& in, const Args& args) {
   // What is neither list nor tuple, and what comes after the first item that is no number, goes one by one.
   uint32_t skip = 0;
   if (add_numbers(in, sum, args[0], skip)) return sum;
+  const auto add = [&](const Value& item) {
+    if (!add_fast(sum, item)) sum = binary(in, BinaryOp::Add, sum, item);
+  };
+  if (for_each_gathered(in, args[0], sum, add)) return sum;
   for_each(in, args[0], [&](Value item) {
     if (skip != 0) --skip;
-    else if (!add_fast(sum, item)) sum = binary(in, BinaryOp::Add, sum, item);
+    else add(item);
   });
   return sum;
 }
 
 // min and max: `op` says when a candidate replaces what has been found. Raw, so that min(a, b) makes no tuple.
 Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name) {
+  if (args.count == 2 && args.keyword_names == nullptr && args[0].is_int() && args[1].is_int()) {
+    const bool second = op == CompareOp::Lt ? args[1].as_int() < args[0].as_int() : args[1].as_int() > args[0].as_int();
+    return args[second ? 1 : 0];
+  }
   const uint32_t given = args.positional();
   Value key = Value::none(), missing;
   if (given == 0) throw Error(ErrorKind::TypeError, std::string(name) + " expected at least 1 argument, got 0");
@@ -120,7 +147,7 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
   };
   if (given > 1) {
     for (uint32_t i = 0; i < given; ++i) offer(args[i]);
-  } else {
+  } else if (!key.is_none() || !for_each_gathered(in, args[0], best, offer)) {
     for_each(in, args[0], offer);
   }
   if (!best.is_undefined()) return best;
@@ -131,23 +158,26 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
 Value min_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Lt, "min"); }
 Value max_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Gt, "max"); }
 
-Value all_function(Interpreter& in, const Args& args) {
-  const Value it = iter(in, args[0]);
+// Is there an item whose truth is `wanted`?
+bool has_item(Interpreter& in, const Value& iterable, bool wanted) {
   Value item;
-  while (next(in, it, item)) {
-    if (!truth(in, item)) return Value::boolean(false);
+  if (Generator* const generator = gatherable(iterable)) {
+    const Value keep(generator);
+    Gathering passed(wanted ? Gathering::Takes::False : Gathering::Takes::True);
+    while (generator_gather(in, generator, passed, item)) {
+      if (truth(in, item) == wanted) return true;
+    }
+    return false;
   }
-  return Value::boolean(true);
+  const Value it = iter(in, iterable);
+  while (next(in, it, item)) {
+    if (truth(in, item) == wanted) return true;
+  }
+  return false;
 }
 
-Value any_function(Interpreter& in, const Args& args) {
-  const Value it = iter(in, args[0]);
-  Value item;
-  while (next(in, it, item)) {
-    if (truth(in, item)) return Value::boolean(true);
-  }
-  return Value::boolean(false);
-}
+Value all_function(Interpreter& in, const Args& args) { return Value::boolean(!has_item(in, args[0], false)); }
+Value any_function(Interpreter& in, const Args& args) { return Value::boolean(has_item(in, args[0], true)); }
 
 Value iter_function(Interpreter& in, const Args& args) {
   if (args[1].is_undefined()) return iter(in, args[0]);

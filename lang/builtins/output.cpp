@@ -2,6 +2,7 @@
 // sys.stdout that a script has replaced.
 #include "lang/builtins/builtins.h"
 #include "lang/core/host.h"
+#include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
@@ -53,14 +54,29 @@ void flush(Interpreter& in, const Value& file) {
   if (!method.is_undefined()) call(in, method);
 }
 
+// The write() of a native file, which stays the same from value to value; null: of any other object, which is asked each time.
+const NativeFunction* native_write(Interpreter& in, const Value& file) {
+  const Type* const type = type_of(in, file);
+  if ((type->type_flags & kScriptClass) || type->attributes_offset != 0 || type->slots.get_attr != nullptr) return nullptr;
+  const Value& method = type_lookup(type, in.names->write);
+  const bool native = method.is_object() && method.as_object()->kind == ObjectKind::NativeFunction;
+  return native && known_cast<NativeFunction>(method)->is_method() ? known_cast<NativeFunction>(method) : nullptr;
+}
+
 // Into an object of the script: one write() for each value, separator and end, as in CPython.
 void print_to(Interpreter& in, const Value& file, const Tuple& values, std::string_view separator,
               std::string_view end) {
+  const NativeFunction* const method = native_write(in, file);
+  const auto write = [&](const Value& text) {
+    if (method == nullptr) return static_cast<void>(call_method(in, file, in.names->write, {text}));
+    const Value arguments[] = {file, text};
+    call_native(in, method, Args{arguments, 2, nullptr, method});
+  };
   for (uint32_t i = 0; i < values.size; ++i) {
-    if (i != 0) call_method(in, file, in.names->write, {make_str(in, separator)});
-    call_method(in, file, in.names->write, {str(in, values.items[i])});
+    if (i != 0) write(make_str(in, separator));
+    write(str(in, values.items[i]));
   }
-  call_method(in, file, in.names->write, {make_str(in, end)});
+  write(make_str(in, end));
 }
 
 Value print_function(Interpreter& in, const Args& args) {

@@ -40,14 +40,18 @@ bool finalize(Interpreter& in, Object* object) noexcept {
   return --object->refcount == 0;
 }
 
-void destroy_now(Interpreter& in, Object* object) noexcept {
+// Weak references to an object that is on its way out: callbacks may collect, and it is not garbage.
+[[gnu::noinline]] void clear_weak_references(Interpreter& in, Object* object) noexcept {
+  object->refcount = 1;
+  in.weak_references().clear(object);
+  --object->refcount;
+}
+
+[[gnu::always_inline]] inline void destroy_now(Interpreter& in, Object* object) noexcept {
   Type* type = object->type;
   if ((type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return;
-  if (object->flags & kWeaklyReferenced) {
-    object->refcount = 1;  // callbacks may collect: this one is not garbage, it is on its way out
-    in.weak_references().clear(object);
-    --object->refcount;
-  }
+  if (object->flags & kWeaklyReferenced) [[unlikely]]
+    clear_weak_references(in, object);
   if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));
   if (type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
   type->slots.destroy(in, object);
@@ -76,6 +80,16 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   }
 }
 
+// The objects that were noted down while others ended.
+[[gnu::noinline]] static void destroy_doomed(Interpreter& in) noexcept {
+  Heap& heap = in.heap;
+  while (!heap.doomed.empty()) {
+    Object* next = heap.doomed.back();
+    heap.doomed.pop_back();
+    destroy_now(in, next);
+  }
+}
+
 // Apart, so that the end of a string saves no registers.
 [[gnu::noinline]] static void destroy_holder(Interpreter& in, Object* object) noexcept {
   Heap& heap = in.heap;
@@ -89,13 +103,8 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   }
   ++heap.destroy_depth;
   destroy_now(in, object);
-  if (heap.destroy_depth == 1) {
-    while (!heap.doomed.empty()) {
-      Object* next = heap.doomed.back();
-      heap.doomed.pop_back();
-      destroy_now(in, next);
-    }
-  }
+  if (heap.destroy_depth == 1 && !heap.doomed.empty()) [[unlikely]]
+    destroy_doomed(in);
   --heap.destroy_depth;
 }
 

@@ -141,6 +141,11 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
 
 // With a frame that another one delegates to, that one is suspended at its YieldFrom, and so on outwards.
 Frame* VirtualMachine::suspend_generator(Frame* frame, Value& item, bool take, uint32_t send_register, Value& out) {
+  if (Gathering* const gathering = frame->generator->gathering;
+      gathering != nullptr && frame->kind == FrameKind::Entry && gathering->take(in_, item, take)) {
+    frame->registers[send_register] = Value::none();
+    return frame;
+  }
   const auto kind_of = [this](Frame* f) { return f->kind == FrameKind::Watched ? watched(*f)->frame_kind : f->kind; };
   for (;;) {
     if (frame->kind == FrameKind::Watched && is_traced()) trace_return(*frame, item);
@@ -330,6 +335,35 @@ bool generator_resume(Interpreter& in, Generator* generator, Value sent, Value& 
   return !finished(generator);
 }
 
+bool Gathering::take(Interpreter& in, Value& item, bool move) {
+  if (count == kMost) return false;
+  if (item.is_object() && takes != Takes::All && (takes != Takes::Quiet || item.as_object()->type != in.types.str)) return false;
+  if (takes == Takes::Numbers && item.is_none()) return false;
+  if (takes >= Takes::False) return truth(in, item) == (takes == Takes::True);
+  if (move) items[count++] = std::move(item);
+  else items[count++] = item;
+  return true;
+}
+
+bool generator_gather(Interpreter& in, Generator* generator, Gathering& gathered, Value& out) {
+  struct Guard {
+    Generator* generator;
+    ~Guard() { generator->gathering = nullptr; }
+  };
+  in.poll();
+  for (Value& item : gathered) item = Value();
+  gathered.count = 0;
+  check_not_running(generator);
+  if (check_finished(generator)) return false;
+  const Value keep(generator);
+  generator->gathering = &gathered;
+  const Guard guard{generator};
+  Value item = in.vm().run_generator(generator, Value::none());
+  if (finished(generator)) return false;
+  out = std::move(item);
+  return true;
+}
+
 bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out, bool close_on_exit) {
   check_not_running(generator);
   if (check_finished(generator)) throw Thrown(exception);
@@ -478,9 +512,11 @@ Value generator_repr(Interpreter& in, const Value& self) {
 }
 
 bool generator_next_slot(Interpreter& in, const Value& self, Value& out) {
-  if (generator_resume(in, object_cast<Generator>(self), Value::none(), out)) return true;
-  keep_stop_value(in, self, out);
-  return false;
+  Value item;  // `out` may be a loop's variable, which keeps the last item at the end
+  const bool more = generator_resume(in, object_cast<Generator>(self), Value::none(), item);
+  if (more) out = std::move(item);
+  else keep_stop_value(in, self, item);
+  return more;
 }
 
 // A suspended generator that is no longer referenced runs its finally blocks, as after close().

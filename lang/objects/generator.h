@@ -10,6 +10,30 @@ namespace tessera::lang {
 
 class Interpreter;
 
+// Note [Gathering]. A native that consumes a generator lets it go on from yield to yield, without leaving the loop, as long as nobody
+// can tell that the items are looked at later than they were yielded: `takes` says which items those are. Any other item suspends the
+// generator as usual, after the gathered ones.
+struct Gathering {
+  enum class Takes : uint8_t {
+    All,      // for a container that nobody sees yet
+    Numbers,  // immediate values, whose operators run no script
+    Quiet,    // those and strings, whose hash and == run no script
+    False,    // immediate values that are false, which are only counted
+    True,
+  };
+  static constexpr uint32_t kMost = 32;
+
+  explicit Gathering(Takes what) : takes(what) {}
+  // Returns false if the item is not to be gathered, and is left as it is.
+  bool take(Interpreter& in, Value& item, bool move);
+  Value* begin() { return items; }
+  Value* end() { return items + count; }
+
+  const Takes takes;
+  uint32_t count = 0;
+  Value items[kMost];
+};
+
 struct Generator : GcObject {
   static constexpr ObjectKind kKind = ObjectKind::Generator, kLastKind = ObjectKind::AsyncGenerator;
   enum class State : uint8_t { Created, Suspended, Running, Finished };
@@ -22,6 +46,7 @@ struct Generator : GcObject {
   Value code;                 // the function may be given another one
   Str* name = nullptr;        // owned
   Str* qualname = nullptr;    // owned
+  Gathering* gathering = nullptr;  // of the native that resumed it
 };
 
 struct Coroutine : Generator {
@@ -52,6 +77,13 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments);
 
 // Runs until the next yield. False: it has ended, `out` is then its return value. `sent` is what `yield` answers.
 bool generator_resume(Interpreter& in, Generator* generator, Value sent, Value& out);
+// The same for Note [Gathering]: `gathered` is emptied, and then holds the items that come before `out`. If it throws, the generator
+// has yielded those before.
+bool generator_gather(Interpreter& in, Generator* generator, Gathering& gathered, Value& out);
+// Is the iterable a generator, which natives may pull by generator_gather?
+inline Generator* gatherable(const Value& v) noexcept {
+  return v.is_object() && v.as_object()->kind == ObjectKind::Generator ? known_cast<Generator>(v) : nullptr;
+}
 // The same after raising `exception` at the yield. GeneratorExit closes what it delegates to, if `close_on_exit`.
 bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out,
                      bool close_on_exit = true);

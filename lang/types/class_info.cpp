@@ -134,6 +134,20 @@ static Value own_check(Interpreter& in, const Type* type, Str* name) {
   return found.is(type_lookup(in.types.type, name)) ? Value() : Value(found);
 }
 
+// Whether the value is of one of the classes, as far as they say so by themselves: of no metaclass with a check of its own. Returns
+// how many of the classes were asked.
+static uint32_t ask_plain_classes(Interpreter& in, const Value& value, const Tuple& classes, bool& found) {
+  const Type* const type = type_of(in, value);
+  const bool of_script = (type->type_flags & kScriptClass) != 0;  // it may claim another class
+  uint32_t i = 0;
+  for (found = false; i < classes.size && !found; ++i) {
+    const Type* const each = class_of(classes[i]);
+    if (each == nullptr || each->type != in.types.type) return i;
+    found = of_script ? plain_is_instance(in, value, as_type(classes[i])) : type->is_subtype_of(each);
+  }
+  return i;
+}
+
 bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
   if (Type* type = class_of(wanted)) {
     if (type_of(in, value) == type) return true;
@@ -143,8 +157,13 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
+    const Tuple& classes = *as_tuple(members);
+    bool found;
+    uint32_t i = ask_plain_classes(in, value, classes, found);
+    if (found || i == classes.size) return found;
     const RecursionGuard guard(in, " in __instancecheck__");
-    for (const Value& each : *as_tuple(members)) {
+    for (; i < classes.size; ++i) {
+      const Value& each = classes[i];
       if (each.is_none() ? value.is_none() : is_instance(in, value, each)) return true;
     }
     return false;

@@ -10,6 +10,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/hash.h"
 #include "lang/types/list.h"
+#include "lang/types/sequence.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/vm/provenance.h"
@@ -262,6 +263,15 @@ int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
       if (held.is_int()) return held.as_int() == key.as_int();
       met_object = true;
       return false;
+    });
+    if (at >= 0 || !met_object) return at;
+  } else if (key.is_object() && key.as_object()->type == in.types.tuple) {
+    const int32_t at = find_quietly(d, hash, [&](const Value& held) {
+      if (held.is(key)) return true;
+      const bool tuples = held.is_object() && held.as_object()->type == in.types.tuple;
+      const Same same = tuples ? same_tuples_quietly(in, as_tuple(held), as_tuple(key)) : Same::Unsure;
+      met_object = met_object || same == Same::Unsure;
+      return same == Same::Yes;
     });
     if (at >= 0 || !met_object) return at;
   }

@@ -10,6 +10,7 @@
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/generator.h"
 #include "lang/types/big_range.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
@@ -207,9 +208,22 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
   while (next(in, it, item)) list_append(in, list, std::move(item));
 }
 
+void list_fill(Interpreter& in, List* list, const Value& iterable) {
+  Generator* const generator = gatherable(iterable);
+  if (generator == nullptr) return list_extend(in, list, iterable);
+  const Value keep(generator);
+  Gathering gathered(Gathering::Takes::All);
+  for (Value item;;) {
+    const bool more = generator_gather(in, generator, gathered, item);
+    for (Value& each : gathered) list_append(in, list, std::move(each));
+    if (!more) return;
+    list_append(in, list, std::move(item));
+  }
+}
+
 Value list_from(Interpreter& in, const Value& iterable) {
   Value result = make_list(in);
-  list_extend(in, as_list(result), iterable);
+  list_fill(in, as_list(result), iterable);
   return result;
 }
 

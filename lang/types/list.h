@@ -52,6 +52,8 @@ void list_insert(Interpreter& in, List* list, size_t at, Value value);
 Value list_pop(Interpreter& in, List* list, size_t at);
 // Appends every item of an iterable.
 void list_extend(Interpreter& in, List* list, const Value& iterable);
+// The same for a list that no script sees yet.
+void list_fill(Interpreter& in, List* list, const Value& iterable);
 void list_clear(Interpreter& in, List* list);
 // list(iterable), as a new list.
 Value list_from(Interpreter& in, const Value& iterable);

@@ -41,27 +41,51 @@ void check_size(uint64_t a, uint64_t b) {
   if (b != 0 && a > 0x7fffffffu / b) throw Error(ErrorKind::MemoryError, std::string());
 }
 
+// The items that are there, again and again until there are so many.
+void repeat_items(Interpreter& in, List* list, size_t wanted) {
+  const uint32_t size = list->size;
+  if (size == 1 && !list->items[0].is_object()) {
+    const Value item = list->items[0];
+    in_pieces(in, wanted, [&](size_t k, size_t end) {
+      for (; k < end; ++k) new (list->items + k) Value(item);
+      list->size = static_cast<uint32_t>(end);
+    });
+    return;
+  }
+  StopBudget budget(in);
+  for (; list->size < wanted; budget.take(size)) list_append_all(list, list->items, size);
+}
+
 Value repeat(Interpreter& in, const List* list, int64_t times) {
   if (times <= 0 || list->size == 0) return make_list(in);
   check_size(list->size, static_cast<uint64_t>(times));
   Value result = make_list(in, list->size * static_cast<size_t>(times));
   List* out = as_list(result);
-  if (list->size == 1) {
-    const Value item = list->items[0];
-    in_pieces(in, static_cast<size_t>(times), [&](size_t k, size_t end) {
-      for (; k < end; ++k) new (out->items + k) Value(item);
-      out->size = static_cast<uint32_t>(end);
-    });
-    return result;
-  }
-  StopBudget budget(in);
-  for (int64_t k = 0; k < times; ++k, budget.take(list->size)) list_append_all(out, list->items, list->size);
+  in_pieces(in, list->size, [&](size_t i, size_t end) { list_append_all(out, list->items + i, end - i); });
+  repeat_items(in, out, list->size * static_cast<size_t>(times));
   return result;
 }
 
-Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
+// `list *= times`.
+void repeat_in_place(Interpreter& in, List* list, int64_t times) {
+  if (times <= 0) return list_clear(in, list);
+  if (list->size == 0) return;
+  check_size(list->size, static_cast<uint64_t>(times));
+  const size_t wanted = list->size * static_cast<size_t>(times);
+  list_reserve(in, list, wanted);
+  repeat_items(in, list, wanted);
+}
+
+Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
   int64_t times;
-  if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, as_list(self), times);
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) {
+    // A list that nobody else has grows itself: `[0] * n`.
+    const bool dies = (dying & (reflected ? kRightDying : kLeftDying)) != 0;
+    if (!dies || self.as_object()->refcount != 1 || self.as_object()->type != in.types.list)
+      return repeat(in, as_list(self), times);
+    repeat_in_place(in, as_list(self), times);
+    return self;
+  }
   if (reflected) return in.not_implemented;
   if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
   if (op != BinaryOp::Add) return in.not_implemented;
@@ -86,18 +110,7 @@ Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value&
   }
   int64_t times;
   if (op != BinaryOp::Mul || !repetition_count(in, other, times)) return in.not_implemented;
-  if (times <= 0) {
-    list_clear(in, list);
-    return self;
-  }
-  const uint32_t size = list->size;
-  if (size == 0) return self;
-  check_size(size, static_cast<uint64_t>(times));
-  list_reserve(in, list, size * static_cast<size_t>(times));
-  StopBudget budget(in);
-  for (int64_t k = 1; k < times; ++k, budget.take(size)) {
-    for (uint32_t i = 0; i < size; ++i) new (list->items + list->size++) Value(list->items[i]);
-  }
+  repeat_in_place(in, list, times);
   return self;
 }
 
@@ -299,7 +312,7 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
   if (type != in.types.list) return result;  // a subclass is filled by its __init__
   refuse_keywords("list", args);
   check_count("list", args, 0, 1);
-  if (args.count == 1) list_extend(in, as_list(result), args[0]);
+  if (args.count == 1) list_fill(in, as_list(result), args[0]);
   return result;
 }
 

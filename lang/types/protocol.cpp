@@ -25,20 +25,6 @@
 
 namespace tessera::lang {
 
-namespace {
-
-// Most tuples that are compared are keys: of strings and numbers.
-Same same_tuples_quietly(Interpreter& in, const Tuple* a, const Tuple* b) noexcept {
-  if (a->size != b->size) return Same::No;
-  for (uint32_t i = 0; i < a->size; ++i) {
-    const Same same = same_quietly(in, a->items[i], b->items[i]);
-    if (same != Same::Yes) return same;
-  }
-  return Same::Yes;
-}
-
-}  // namespace
-
 RecursionGuard::RecursionGuard(Interpreter& in, const char* where) : in_(in) {
   in.check_stop();  // structures that hold themselves many times over have no end in practice
   const uint32_t limit = in.limits.call_depth != 0 ? in.limits.call_depth : 1000;

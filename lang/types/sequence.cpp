@@ -90,6 +90,16 @@ void throw_out_of_range(const char* type, const char* action) {
   throw Error(ErrorKind::IndexError, std::string(type) + action + " index out of range");
 }
 
+// Most tuples that are compared are keys: of strings and numbers.
+Same same_tuples_quietly(Interpreter& in, const Tuple* a, const Tuple* b) noexcept {
+  if (a->size != b->size) return Same::No;
+  for (uint32_t i = 0; i < a->size; ++i) {
+    const Same same = same_quietly(in, a->items[i], b->items[i]);
+    if (same != Same::Yes) return same;
+  }
+  return Same::Yes;
+}
+
 Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
   const RecursionGuard guard(in, " in comparison");
   if ((op == CompareOp::Eq || op == CompareOp::Ne) && items_of(left).size != items_of(right).size) {

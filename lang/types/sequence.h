@@ -13,6 +13,7 @@
 namespace tessera::lang {
 
 struct List;
+struct Tuple;
 
 // The count of a repetition: an int, a bool or an object with __index__. False: something else.
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
@@ -48,6 +49,8 @@ inline Same same_quietly(Interpreter& in, const Value& a, const Value& b) noexce
   if (a.tag() != b.tag()) return Same::Unsure;
   return a.is_float() && a.as_float() == b.as_float() ? Same::Yes : Same::No;
 }
+
+Same same_tuples_quietly(Interpreter& in, const Tuple* a, const Tuple* b) noexcept;
 
 // Lists and tuples share these: comparison, hash and repr over an array of values.
 Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right);

@@ -7,6 +7,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/generator.h"
 #include "lang/types/dict.h"
 #include "lang/types/sequence.h"
 #include "lang/types/set_ops.h"
@@ -289,9 +290,22 @@ void set_update(Interpreter& in, Set* set, const Value& iterable) {
   for_each(in, iterable, [&](Value item) { set_add(in, set, item); });
 }
 
+void set_fill(Interpreter& in, Set* set, const Value& iterable) {
+  Generator* const generator = gatherable(iterable);
+  if (generator == nullptr) return set_update(in, set, iterable);
+  const Value keep(generator);
+  Gathering gathered(Gathering::Takes::Quiet);
+  for (Value item;;) {
+    const bool more = generator_gather(in, generator, gathered, item);
+    for (const Value& each : gathered) set_add(in, set, each);
+    if (!more) return;
+    set_add(in, set, item);
+  }
+}
+
 Value set_from(Interpreter& in, const Value& iterable, bool frozen) {
   Value result = make_set(in, frozen);
-  set_update(in, as_set(result), iterable);
+  set_fill(in, as_set(result), iterable);
   return result;
 }
 

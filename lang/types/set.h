@@ -39,6 +39,8 @@ bool set_add(Interpreter& in, Set* set, const Value& key);  // false: was there
 bool set_contains(Interpreter& in, Set* set, const Value& key);
 bool set_discard(Interpreter& in, Set* set, const Value& key);
 void set_update(Interpreter& in, Set* set, const Value& iterable);
+// The same for a set that no script sees yet.
+void set_fill(Interpreter& in, Set* set, const Value& iterable);
 void set_clear(Interpreter& in, Set* set);
 
 template <class F>

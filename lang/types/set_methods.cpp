@@ -331,7 +331,7 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
     return args[0];
   if (type == base && freeze && args.positional() == 0) return in.shared->empty_frozenset;
   Value result = Value::adopt(make_object<Set>(in, type));
-  if (args.positional() == 1) set_update(in, as_set(result), args[0]);
+  if (args.positional() == 1) set_fill(in, as_set(result), args[0]);
   return result;
 }
 

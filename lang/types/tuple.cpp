@@ -44,23 +44,28 @@ namespace {
 
 constexpr size_t kFewItems = 16;
 
-// Without items: the maker puts a few into their places and sets the size.
-Tuple* new_small_tuple(Interpreter& in, size_t count) {
-  Tuple* const tuple = make_object<Tuple>(in, in.types.tuple, count * sizeof(Value));
+// Can the collector meet the value? Numbers and strings refer to nothing.
+bool is_traversable(const Value& v) noexcept { return v.is_object() && v.as_object()->kind != ObjectKind::Str; }
+
+// Of a few items. A tuple of numbers and strings is no part of a cycle, so the collector does not learn of it.
+template <class Item>
+Value small_tuple(Interpreter& in, Item* items, size_t count) {
+  bool tracked = false;
+  for (size_t i = 0; i < count; ++i) tracked |= is_traversable(items[i]);
+  const size_t extra = count * sizeof(Value);
+  Tuple* const tuple =
+      tracked ? make_object<Tuple>(in, in.types.tuple, extra) : make_untracked<Tuple>(in, in.types.tuple, extra);
   tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + sizeof(Tuple));
-  return tuple;
+  for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(std::move(items[i]));
+  tuple->size = static_cast<uint32_t>(count);
+  return Value::adopt(tuple);
 }
 
 }  // namespace
 
 Value make_tuple(Interpreter& in, const Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
-  if (count <= kFewItems) {
-    Tuple* const tuple = new_small_tuple(in, count);
-    for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(items[i]);
-    tuple->size = static_cast<uint32_t>(count);
-    return Value::adopt(tuple);
-  }
+  if (count <= kFewItems) return small_tuple(in, items, count);
   Tuple* tuple = new_tuple(in, count);
   Value made = Value::adopt(tuple);
   in_pieces(in, count, [&](size_t i, size_t end) {
@@ -75,12 +80,7 @@ Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
 
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
-  if (count <= kFewItems) {
-    Tuple* const tuple = new_small_tuple(in, count);
-    for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(std::move(items[i]));
-    tuple->size = static_cast<uint32_t>(count);
-    return Value::adopt(tuple);
-  }
+  if (count <= kFewItems) return small_tuple(in, items, count);
   Tuple* tuple = new_tuple(in, count);
   Value made = Value::adopt(tuple);
   in_pieces(in, count, [&](size_t i, size_t end) {

@@ -26,6 +26,7 @@ inline Tuple* as_tuple(const Value& v) noexcept { return known_cast<Tuple>(v); }
 
 // Of `count` items, all None; the maker fills them in before anybody else sees the tuple. `type` null: plain tuple.
 Tuple* new_tuple(Interpreter& in, size_t count, Type* type = nullptr);
+// These may be unknown to the collector, so nobody may put other items into their places.
 Value make_tuple(Interpreter& in, const Value* items, size_t count);
 Value make_tuple(Interpreter& in, std::initializer_list<Value> items);
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count);

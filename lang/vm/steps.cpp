@@ -1,6 +1,7 @@
 #include "lang/builtins/builtins.h"
 #include "lang/vm/steps.h"
 
+#include <algorithm>
 #include <string>
 
 #include "lang/core/bind.h"
@@ -344,6 +345,12 @@ void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint3
   if (sequence_items(in, from, items, size)) {
     if (size < count) too_few(count, size, false);
     if (size > count) too_many(count);
+    Value copy;
+    if (is_list(from) && std::any_of(target, target + count, [](const Value& v) { return v.is_object(); })) {
+      // What ends in a target may have a finalizer, which changes the list.
+      copy = make_tuple(in, items, count);
+      items = as_tuple(copy)->items;
+    }
     for (uint32_t i = 0; i < count; ++i) target[i] = items[i];
     return;
   }
@@ -358,16 +365,23 @@ void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint3
 
 void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after) {
   const Value from = take ? Value(std::move(source)) : Value(source);
-  Value list = make_list(in);
-  const Value iterator = checked_iter(in, from);
-  Value item;
-  while (next(in, iterator, item)) list_append(in, as_list(list), std::move(item));
-  List* const all = as_list(list);
-  if (all->size < before + after) too_few(before + after, all->size, true);
-  const uint32_t middle = all->size - before - after;
-  for (uint32_t i = 0; i < before; ++i) target[i] = all->items[i];
-  for (uint32_t i = 0; i < after; ++i) target[before + 1 + i] = all->items[before + middle + i];
-  target[before] = make_list(in, all->items + before, middle);
+  Value* items = nullptr;
+  uint32_t size = 0;
+  Value list;
+  if (!sequence_items(in, from, items, size)) {
+    list = make_list(in);
+    const Value iterator = checked_iter(in, from);
+    Value item;
+    while (next(in, iterator, item)) list_append(in, as_list(list), std::move(item));
+    items = as_list(list)->items;
+    size = as_list(list)->size;
+  }
+  if (size < before + after) too_few(before + after, size, true);
+  const uint32_t middle = size - before - after;
+  // The targets are fresh temporaries: nothing ends here.
+  for (uint32_t i = 0; i < before; ++i) target[i] = items[i];
+  for (uint32_t i = 0; i < after; ++i) target[before + 1 + i] = items[before + middle + i];
+  target[before] = make_list(in, items + before, middle);
 }
 
 // --- for loops
@@ -487,6 +501,33 @@ static bool fits_by_position(const Signature& signature, const Value* values, ui
   return true;
 }
 
+namespace {
+
+// The arguments of a call that fits_by_position, moved to where their defaults have room behind them.
+class FewValues {
+ public:
+  FewValues(const Signature& signature, Value* given, uint32_t count)
+      : size_(static_cast<uint32_t>(signature.parameters.size())) {
+    for (uint32_t i = 0; i < count; ++i) new (data() + i) Value(std::move(given[i]));
+    const Parameter* const parameters = signature.parameters.data();
+    for (uint32_t i = count; i < size_; ++i) new (data() + i) Value(parameters[i].default_value);
+  }
+  ~FewValues() {
+    for (uint32_t i = 0; i < size_; ++i) data()[i].~Value();
+  }
+  FewValues(const FewValues&) = delete;
+  FewValues& operator=(const FewValues&) = delete;
+  Value* data() { return reinterpret_cast<Value*>(room_); }
+  const Value* data() const { return reinterpret_cast<const Value*>(room_); }
+  uint32_t size() const { return size_; }
+
+ private:
+  alignas(Value) unsigned char room_[kFewArguments * sizeof(Value)];
+  uint32_t size_;
+};
+
+}  // namespace
+
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
   Object* failed = nullptr;  // the answer itself stays in the machine's registers
@@ -500,11 +541,8 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
     } else if (own && fits_by_position(*signature, window, count)) {
       // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
-      const auto total = static_cast<uint32_t>(signature->parameters.size());
-      Value values[kFewArguments];
-      for (uint32_t i = 0; i < count; ++i) values[i] = std::move(window[i]);
-      for (uint32_t i = count; i < total; ++i) values[i] = signature->parameters[i].default_value;
-      answer = function->function.answer(in, {values, total, nullptr, function});
+      const FewValues values(*signature, window, count);
+      answer = function->function.answer(in, {values.data(), values.size(), nullptr, function});
     } else {
       answer = call_native_moving(in, function, window, count);
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();

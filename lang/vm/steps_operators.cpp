@@ -66,6 +66,18 @@ bool are_of_one_native_type(const Value& left, const Value& right) {
          !(type->type_flags & kScriptClass) && type->slots.binary != nullptr;
 }
 
+// Of a native sequence or set the type's own slot decides alone, if the other operand is of the same type or an int, or if the text
+// before a % is formatted with a native's value.
+bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
+  if (!left.is_object()) return false;
+  const Object* const object = left.as_object();
+  const ObjectKind kind = object->kind;
+  if (kind != ObjectKind::List && kind != ObjectKind::Tuple && kind != ObjectKind::Str && kind != ObjectKind::Set) return false;
+  if (object->type->type_flags & kScriptClass) return false;
+  if (kind == ObjectKind::Str && op == BinaryOp::Mod) return !is_of_script(right);
+  return right.is_object() ? right.as_object()->type == object->type : right.is_int();
+}
+
 // Moves two operands where a method takes them; false: the method's answer is there already.
 bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
   Value arguments[] = {*call.self, *call.other};
@@ -79,6 +91,9 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   if (op == BinaryOp::Add && is_plain_str(in, left) && is_plain_str(in, right)) {
     answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
                        : str_concat(in, as_str(left), as_str(right));
+  } else if (is_decided_by_left(op, left, right) && !is_augmented(frame)) {
+    answer = left.as_object()->type->slots.binary(in, op, left, right, false, left_dies ? kLeftDying : kNoneDying);
+    if (answer.is(in.not_implemented)) answer = binary(in, op, left, right);
   } else {
     const bool augmented = is_augmented(frame);
     SpecialCall call;

@@ -13,7 +13,9 @@ Value count_elements(Interpreter& in, const Args& args) {
   Str* const get = intern(in, "get");
   const bool plain = is_dict(mapping) && mapping.as_object()->type->slots.set_item == in.types.dict->slots.set_item &&
                      type_lookup(mapping.as_object()->type, get).is(type_lookup(in.types.dict, get));
-  for_each(in, args[1], [&](Value item) {
+  // The characters of a string in one go: nobody sees its iterator.
+  const bool text = args[1].is_object() && args[1].as_object()->type == in.types.str;
+  for_each(in, text ? list_from(in, args[1]) : args[1], [&](const Value& item) {
     if (!plain) {
       const Value known = call_method(in, mapping, get, {item, Value::integer(0)});
       set_item(in, mapping, item, binary(in, BinaryOp::Add, known, one));
@@ -23,7 +25,7 @@ Value count_elements(Interpreter& in, const Args& args) {
     const int64_t h = hash(in, item);
     const int32_t at = dict_find(in, counts, item, h);
     if (at >= 0 && counts->entries[at].value.is_int() && counts->entries[at].value.as_int() != INT64_MAX) {
-      counts->entries[at].value = Value::integer(counts->entries[at].value.as_int() + 1);
+      counts->entries[at].value.replace_int(counts->entries[at].value.as_int() + 1);
       return;
     }
     const Value known = at < 0 ? Value::integer(0) : Value(counts->entries[at].value);

@@ -31,7 +31,7 @@ struct Arrangement : GcObject {
 
 const Tuple& pool_of(const Arrangement* a, size_t place) {
   const Tuple& pools = *as_tuple(a->pools);
-  return *as_tuple(pools[pools.size == 1 ? 0 : place]);
+  return *as_tuple(pools[a->way == Way::Product ? place : 0]);
 }
 
 constexpr size_t kEnd = SIZE_MAX;
@@ -87,9 +87,15 @@ size_t advance(Arrangement* a) {
   }
 }
 
+// Nobody has kept the last answer: its other reference, if it has one, is in the place that the next answer goes to.
+bool is_free(const Value& last, const Value& out) {
+  return last.is_object() && last.as_object()->refcount == (out.is(last) ? 2u : 1u);
+}
+
+// The last answer is filled again if it is free: no script runs here, since the pools keep each item that is replaced.
 bool next_answer(Interpreter& in, const Value& self, Value& out) {
   Arrangement* a = object_cast<Arrangement>(self);
-  const size_t changed = advance(a);
+  size_t changed = advance(a);
   if (changed == kEnd) {
     a->finished = true;
     a->last = Value();
@@ -98,11 +104,17 @@ bool next_answer(Interpreter& in, const Value& self, Value& out) {
   const size_t size = a->at.size();
   // All places are filled anew if there is no last answer: at first, and after __setstate__.
   const bool anew = a->last.is_undefined();
-  Value made = anew ? Value::adopt(new_tuple(in, size)) : make_tuple(in, as_tuple(a->last)->items, size);
-  Value* const items = as_tuple(made)->items;
-  for (size_t i = anew ? 0 : changed; i < size; ++i) items[i] = pool_of(a, i)[a->at[i]];
-  a->last = made;
-  out = std::move(made);
+  if (anew) changed = 0;
+  if (anew || !is_free(a->last, out)) {
+    Tuple* const fresh = new_tuple(in, size);
+    for (size_t i = 0; i < changed; ++i) fresh->items[i] = as_tuple(a->last)->items[i];
+    a->last = Value::adopt(fresh);
+  }
+  Value* const items = as_tuple(a->last)->items;
+  const Tuple& pools = *as_tuple(a->pools);
+  const bool one_pool = a->way != Way::Product;
+  for (size_t i = changed; i < size; ++i) items[i] = (*as_tuple(pools[one_pool ? 0 : i]))[a->at[i]];
+  if (!out.is(a->last)) out = a->last;
   return true;
 }
 

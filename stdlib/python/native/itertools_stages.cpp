@@ -23,6 +23,11 @@ bool accepts(Interpreter& in, const Value& function, const Value& item) {
   return truth(in, call(in, held, Args{&item, 1}));
 }
 
+bool hand_on(Value& item, Value& out) {
+  out = std::move(item);
+  return true;
+}
+
 // takewhile, dropwhile, filterfalse and starmap: a function and an iterable.
 Value make_stage(Interpreter& in, Type* type, const Args& args, const char* name) {
   positions(in, type, name, args, 2, 2);
@@ -37,8 +42,9 @@ Value make_stage(Interpreter& in, Type* type, const Args& args, const char* name
 bool next_taken(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
-  if (s->ended || !step(in, self, s->source, out)) return false;
-  if (accepts(in, s->function, out)) return true;
+  Value item;  // `out` may be a loop's variable, which keeps the last item that was accepted
+  if (s->ended || !step(in, self, s->source, item)) return false;
+  if (accepts(in, s->function, item)) return hand_on(item, out);
   s->ended = true;
   return false;
 }
@@ -46,9 +52,11 @@ bool next_taken(Interpreter& in, const Value& self, Value& out) {
 bool next_dropped(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
-  while (step(in, self, s->source, out)) {
-    if (s->begun) return true;
-    if (!accepts(in, s->function, out)) return s->begun = true;
+  if (s->begun) return step(in, self, s->source, out);
+  for (Value item; step(in, self, s->source, item);) {
+    if (!s->begun && accepts(in, s->function, item)) continue;
+    s->begun = true;
+    return hand_on(item, out);
   }
   return false;
 }
@@ -57,8 +65,8 @@ bool next_refused(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   const bool plain = s->function.is_none() || (s->function.is_object() && s->function.as_object() == in.types.boolean);
-  while (step(in, self, s->source, out)) {
-    if (plain ? !truth(in, out) : !accepts(in, s->function, out)) return true;
+  for (Value item; step(in, self, s->source, item);) {
+    if (plain ? !truth(in, item) : !accepts(in, s->function, item)) return hand_on(item, out);
   }
   return false;
 }
@@ -94,9 +102,9 @@ bool next_compressed(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Stage* s = self_of<Stage>(self);
   Value wanted;
-  while (step(in, self, s->source, out)) {
+  for (Value item; step(in, self, s->source, item);) {
     if (!step(in, self, s->function, wanted)) return false;
-    if (truth(in, wanted)) return true;
+    if (truth(in, wanted)) return hand_on(item, out);
   }
   return false;
 }
@@ -364,8 +372,8 @@ bool next_sliced(Interpreter& in, const Value& self, Value& out) {
   Slice* s = self_of<Slice>(self);
   const Value source = s->source;
   if (source.is_undefined()) return false;
-  for (; s->at < s->wanted; ++s->at) {
-    if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);
+  for (Value skipped; s->at < s->wanted; ++s->at) {
+    if (!next(in, source, skipped)) return finish(s->source) || pass_stop_value(in, source, self);
   }
   if (s->at >= s->stop) return finish(s->source);
   if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);

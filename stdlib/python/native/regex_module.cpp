@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "lang/core/bind.h"
 #include "lang/core/booking.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
@@ -512,13 +513,13 @@ Value group_text(Interpreter& in, const MatchObject* match, size_t group, const 
 }
 
 Value match_group(Interpreter& in, const Args& args) {
+  refuse_keywords("group", args);
   const MatchObject* match = match_of(args[0]);
-  const Tuple& keys = *as_tuple(args[1]);
-  if (keys.size == 0) return group_text(in, match, 0, Value::none());
-  if (keys.size == 1) return group_text(in, match, group_number(in, match, keys[0]), Value::none());
+  if (args.count == 1) return group_text(in, match, 0, Value::none());
+  if (args.count == 2) return group_text(in, match, group_number(in, match, args[1]), Value::none());
   std::vector<Value> out;
-  for (uint32_t i = 0; i < keys.size; ++i)
-    out.push_back(group_text(in, match, group_number(in, match, keys[i]), Value::none()));
+  for (uint32_t i = 1; i < args.count; ++i)
+    out.push_back(group_text(in, match, group_number(in, match, args[i]), Value::none()));
   return make_tuple_moving(in, out.data(), out.size());
 }
 
@@ -684,7 +685,7 @@ const NativeDef kPatternMethods[] = {
 };
 
 const NativeDef kMatchMethods[] = {
-    {"group(self, *groups)", match_group, "The text of one or several groups."},
+    {"group", match_group, "The text of one or several groups."},
     {"groups(self, default=None)", match_groups, "The texts of all groups."},
     {"groupdict(self, default=None)", match_groupdict, "The texts of the named groups."},
     {"start(self, group=0, /)", match_start, "Where a group begins."},

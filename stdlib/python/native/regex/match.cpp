@@ -7,6 +7,7 @@
 // can have been left by success; those marks are taken back (see `Marks`).
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "stdlib/python/native/regex/program.h"
 
@@ -26,13 +27,55 @@ struct Frame {
   int64_t extra;     // Greedy: the position to try next; Lazy: how many more it may take
 };
 
+// A vector whose first items stand in the object itself: the memory of a matcher, which lives as long as one match.
+template <class T, size_t kFew>
+class SmallVector {
+ public:
+  SmallVector() = default;
+  SmallVector(const SmallVector&) = delete;
+  SmallVector& operator=(const SmallVector&) = delete;
+
+  size_t size() const { return size_; }
+  T* begin() { return items_; }
+  T* end() { return items_ + size_; }
+  T& back() { return items_[size_ - 1]; }
+  T& operator[](size_t i) { return items_[i]; }
+  const T& operator[](size_t i) const { return items_[i]; }
+  void push_back(const T& item) {
+    if (size_ == capacity_) [[unlikely]]
+      grow(2 * capacity_);
+    items_[size_++] = item;
+  }
+  void pop_back() { --size_; }
+  // Keeps the first `size` items.
+  void shrink(size_t size) { size_ = size; }
+  void assign(size_t size, const T& item) {
+    if (size > capacity_) grow(size);
+    size_ = size;
+    std::fill(begin(), end(), item);
+  }
+
+ private:
+  void grow(size_t capacity) {
+    std::unique_ptr<T[]> larger(new T[capacity]);
+    std::copy(begin(), end(), larger.get());
+    many_ = std::move(larger);
+    items_ = many_.get();
+    capacity_ = capacity;
+  }
+
+  T few_[kFew];
+  T* items_ = few_;
+  size_t size_ = 0, capacity_ = kFew;
+  std::unique_ptr<T[]> many_;
+};
+
 template <class Char>
 class Matcher {
  public:
   Matcher(const Program& program, const Char* text, int64_t length, void (*poll)(void*), void* poll_data)
       : program_(program), code_(program.code.data()), text_(text), end_(length), poll_(poll), poll_data_(poll_data) {
     slots_.assign(program.slots, -1);
-    stack_.reserve(16);  // what most patterns need, at once
   }
 
   bool run(int64_t start, Mode mode, int64_t not_at, Result& result) {
@@ -89,7 +132,7 @@ class Matcher {
   bool attempt(int64_t start, Result& result) {
     std::fill(slots_.begin(), slots_.end(), -1);
     last_group_ = 0;
-    stack_.clear();
+    stack_.shrink(0);
     begin_ = start;
     int64_t end = 0;
     if (!execute(0, start, 0, end)) return false;
@@ -221,9 +264,9 @@ class Matcher {
       return false;
     }
     forget_marks(first_mark);
-    const auto kept = std::remove_if(stack_.begin() + static_cast<ptrdiff_t>(base), stack_.end(),
-                                     [](const Frame& f) { return f.kind != Frame::Restore; });
-    stack_.erase(kept, stack_.end());
+    const Frame* const kept = std::remove_if(stack_.begin() + base, stack_.end(),
+                                             [](const Frame& f) { return f.kind != Frame::Restore; });
+    stack_.shrink(static_cast<size_t>(kept - stack_.begin()));
     return true;
   }
 
@@ -417,8 +460,8 @@ class Matcher {
   bool full_ = false, no_memory_ = false;
   uint32_t depth_ = 0, last_group_ = 0;
   uint64_t steps_ = 0, next_check_ = kCheckEvery;
-  std::vector<int64_t> slots_;
-  std::vector<Frame> stack_;
+  SmallVector<int64_t, 16> slots_;
+  SmallVector<Frame, 16> stack_;
   std::vector<uint64_t> memory_, marks_;
   void (*poll_)(void*);
   void* poll_data_;
