@@ -34,9 +34,13 @@ Value vars_function(Interpreter& in, const Args& args) {
 Value dir_function(Interpreter& in, const Args& args) {
   Value names;
   if (args[0].is_undefined()) {
-    names = list_from(in, frame_locals(in, caller_of(in)));
+    const Value locals = frame_locals(in, caller_of(in));
+    names = list_from(in, is_dict(locals) ? locals : call_method(in, locals, intern(in, "keys")));
   } else {
     const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
+    if (args[0].is_object() && args[0].as_object()->kind == ObjectKind::Module && type_of(in, args[0]) != in.types.module &&
+        !is_dict(find_attr(in, args[0], in.names->dict_)))
+      throw Error(ErrorKind::TypeError, "<module>.__dict__ is not a dictionary");
     const bool own = !method.is_undefined() && !is_native_method(method);
     names = list_from(in, own ? call_special(in, method, args[0]) : attribute_names(in, args[0]));
   }

@@ -114,6 +114,31 @@ struct InlinedLoop {
   const char* name;
 };
 
+// What statements hold in temporaries while those inside of them run, from the inside out; jumps of a tracer (lang/vm/jumps.cpp)
+// keep what the place that they go to holds as well.
+enum class HeldKind : uint8_t {
+  Iteration,         // of a for: three registers
+  AsyncIteration,    // the same three, of which the first is used
+  Object,            // the __exit__ of a with statement; the answer of a `return` that a finally delays
+  Exception,         // that an except clause handles
+  FinallyException,  // that goes on behind a finally body
+  Group,             // of a clause of except*: what is left, what was raised, the part that is handled
+  Subject,           // of a match statement
+};
+struct HeldBlock {
+  int32_t outer;  // number of the block around it, or -1
+  HeldKind kind;
+  uint16_t reg;
+};
+
+// From this word on, up to the next entry, `block` (-1: none) is what is held. `begins`: a statement or one of its clauses begins
+// here, with no other temporaries in use.
+struct StatementAt {
+  uint32_t word;
+  int32_t block;
+  bool begins;
+};
+
 // A jump whose distance the word has no room for.
 struct FarJump {
   uint32_t word;
@@ -190,6 +215,8 @@ struct Code : Object {
   std::vector<InlineCache> caches;         // by the number in an instruction (s) or its second word (N)
   std::vector<GlobalCache> global_caches;  // by the number in an instruction (g)
   std::vector<FarJump> far_jumps;          // in the order of their words
+  std::vector<HeldBlock> blocks;
+  std::vector<StatementAt> statements;  // in the order of their words
 
   std::shared_ptr<const Source> source;
   Str* name = nullptr;      // interned

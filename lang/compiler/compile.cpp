@@ -193,6 +193,7 @@ void Compiler::make_cell_of(const Symbol& s, Span span) {
 Value Compiler::compile_function(FunctionStmt& s) {
   if (s.is_generator || s.is_async) code_->code_flags |= kGenerator;
   if (s.is_async) code_->code_flags |= s.is_generator ? kAsyncGenerator : kCoroutine;
+  if (!s.decorators.empty()) code_->first = s.decorators.front()->span.begin;
   set_signature(s.parameters);
   prologue(code_->span);
   body_with_doc(s.body);
@@ -227,6 +228,7 @@ Value Compiler::compile_generator(Comprehension& node) {
 
 Value Compiler::compile_class(ClassStmt& node) {
   code_->code_flags |= kClassBody;
+  if (!node.decorators.empty()) code_->first = node.decorators.front()->span.begin;
   code_->positional_only = code_->positional = code_->near_parameters = 1;
   code_->parameters.push_back(intern(in_, ".namespace"));
   assigned_.set(0);

@@ -47,6 +47,7 @@ bool is_simple(const Value& constant) {
 }  // namespace
 
 void Compiler::condition(Expr& e, bool when, Label& label) {
+  if (top_ == statement_top_) note_blocks(true);
   if (auto* unary = try_as<Unary>(&e); unary != nullptr && unary->op == ast::UnaryOp::kNot) {
     return condition(*unary->operand, !when, label);
   }

@@ -18,12 +18,17 @@ using namespace ast;
 void Compiler::operator()(MatchStmt& s) {
   const uint32_t subject = on_top(*s.subject);
   const uint32_t outer_leftovers = std::exchange(leftovers_end_, subject + 1);
+  Unwind held{Unwind::Kind::Subject};
+  held.reg = subject;
+  held.blocks = 0;
+  unwinds_.push_back(std::move(held));
   const Assigned before = assigned_;
   Label end;
   Assigned joined;
   joined.set();
   for (MatchCase& c : s.cases) match_case(c, subject, end, joined);
   joined &= assigned_;  // no case matched
+  unwinds_.pop_back();
   bind(end);
   assigned_ = joined | before;
   clear_from(subject, leftovers_end_ - subject, s.subject->span);

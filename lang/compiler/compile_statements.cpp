@@ -1,5 +1,6 @@
 // Statements: assignment in all its forms, del, if, loops, import, assert.
 #include <algorithm>
+#include <utility>
 
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
@@ -11,12 +12,51 @@ namespace tessera::lang {
 using namespace ast;
 
 void Compiler::block(Block statements) {
+  const uint32_t outer_top = std::exchange(statement_top_, top_);
   for (Stmt* statement : statements) {
     in_.check_stop();
     const uint32_t mark = top_;
+    note_blocks(true);
     visit(*statement, *this);
     top_ = mark;
   }
+  note_blocks(false);
+  statement_top_ = outer_top;
+}
+
+// Returns false if the block holds no temporary.
+bool Compiler::held_of(const Unwind& u, HeldBlock& held) {
+  held.reg = static_cast<uint16_t>(u.reg);
+  switch (u.kind) {
+    case Unwind::Kind::Loop:
+      held.kind = u.is_async ? HeldKind::AsyncIteration : HeldKind::Iteration;
+      return u.has_state;
+    case Unwind::Kind::With: held.kind = HeldKind::Object; return true;
+    case Unwind::Kind::Subject: held.kind = HeldKind::Subject; return true;
+    case Unwind::Kind::Handler:
+      held.kind = u.blocks == 2 ? HeldKind::Exception : u.blocks == 0 ? HeldKind::Group : HeldKind::FinallyException;
+      if (held.kind == HeldKind::Group) held.reg -= 2;
+      return true;
+    default: return false;
+  }
+}
+
+void Compiler::note_blocks(bool begins) {
+  int32_t block = -1;
+  const auto add = [&](HeldBlock held) {
+    held.outer = block;
+    code_->blocks.push_back(held);
+    return static_cast<int32_t>(code_->blocks.size()) - 1;
+  };
+  for (Unwind& u : unwinds_) {
+    HeldBlock held;
+    if (u.held < 0 && held_of(u, held)) u.held = add(held);
+    if (u.held >= 0) block = u.held;
+  }
+  if (returned_ != kNoRegister) block = add({block, HeldKind::Object, static_cast<uint16_t>(returned_)});
+  std::vector<StatementAt>& statements = code_->statements;
+  if (!statements.empty() && !statements.back().begins && statements.back().word == here()) statements.pop_back();
+  statements.push_back({here(), block, begins});
 }
 
 void Compiler::operator()(ExpressionStmt& s) {
@@ -418,6 +458,7 @@ void Compiler::async_for(ForStmt& s) {
   Unwind loop{Unwind::Kind::Loop};
   loop.reg = state;
   loop.has_state = true;
+  loop.is_async = true;
   loop.break_label = &end;
   loop.continue_label = &next;
   unwinds_.push_back(std::move(loop));
@@ -460,7 +501,9 @@ void Compiler::operator()(ReturnStmt& s) {
   uint32_t reg = 0;
   const Value constant = s.value == nullptr ? Value::none() : is<Constant>(*s.value) ? fold(*s.value) : Value();
   if (!constant.is_none()) reg = value(*s.value, leaves_blocks ? kOnTop : kAnywhere);
+  const uint32_t outer_returned = std::exchange(returned_, leaves_blocks && !constant.is_none() ? reg : kNoRegister);
   leave_to(0, true, s.span);
+  returned_ = outer_returned;
   if (constant.is_none()) emit_return(Op::ReturnNone, 0, s.span);
   else emit_return(Op::Return, reg, s.span);
   unreachable();

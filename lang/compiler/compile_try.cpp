@@ -61,7 +61,8 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
     case Unwind::Kind::Loop:
       if (u.has_state && !by_return) clear_from(u.reg, 3, span);
       return;
-    case Unwind::Kind::Try: return;
+    case Unwind::Kind::Try:
+    case Unwind::Kind::Subject: return;
     case Unwind::Kind::Finally: {
       const Assigned before = assigned_;
       block(u.finally_body);
@@ -198,6 +199,7 @@ void Compiler::try_except(TryStmt& s) {
 void Compiler::except_clause(ExceptHandler& handler, uint32_t target, Label& end) {
   Label next;
   top_ = target + 1;
+  note_blocks(true);
   if (handler.type != nullptr) {
     const uint32_t type = value(*handler.type);
     top_ = target + 1;
@@ -348,6 +350,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   top_ = target;
   const Assigned before = assigned_;
   with_items(s, index + 1);
+  note_blocks(true);  // the call of __exit__ is at the statement's line
   close_range(unwinds_.back());
   const Unwind kept = std::move(unwinds_.back());
   unwinds_.pop_back();

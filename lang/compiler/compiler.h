@@ -180,6 +180,8 @@ class Compiler : Emitter {
 
   // --- statements
   void block(ast::Block statements);
+  // Writes down what is held here (StatementAt).
+  void note_blocks(bool begins);
   // For tracers, a statement that does nothing.
   void mark_line(Span span) { emit(Op::Nop, 0, 0, 0, span); }
   // A jump that belongs to no statement.
@@ -207,13 +209,14 @@ class Compiler : Emitter {
 
   // --- leaving blocks: what stands between here and the place that is jumped to
   struct Unwind {
-    enum class Kind : uint8_t { Loop, Try, Finally, Handler, Named, With };
+    enum class Kind : uint8_t { Loop, Try, Finally, Handler, Named, With, Subject };
     Kind kind;
-    uint32_t reg = 0;              // For: its state; Handler: the exception; With: __exit__
+    uint32_t reg = 0;              // For: its state; Handler: the exception; With: __exit__; Subject: that of a match
     Label* break_label = nullptr;  // Loop
     Label* continue_label = nullptr;
     bool has_state = false;     // Loop: a for, whose state goes at `break`
-    bool is_async = false;      // With
+    bool is_async = false;      // With, Loop
+    int32_t held = -1;          // number in Code::blocks, once it has one
     ast::Block finally_body{};  // Finally
     std::string_view name{};    // Named: `except E as name`
     Span span{};
@@ -232,6 +235,7 @@ class Compiler : Emitter {
   void leave_one(const Unwind& u, bool by_return, Span span);
   void call_exit(uint32_t exit, bool is_async, Span span);
   uint32_t enclosing_handler() const;
+  static bool held_of(const Unwind& u, HeldBlock& held);
   void begin_handler(uint32_t target, Span span, uint8_t blocks = 1);
   void end_handler(uint32_t target, Span span);
   void try_except(ast::TryStmt& s);
@@ -286,6 +290,8 @@ class Compiler : Emitter {
   Value held_;  // owns the code
   uint32_t first_temporary_ = 0;
   uint32_t top_ = 0;
+  uint32_t statement_top_ = 0;         // what top_ was when the running statement began
+  uint32_t returned_ = kNoRegister;  // the answer of a `return` that leaves blocks
   Assigned assigned_;
   Assigned never_sure_;  // registers of locals that are deleted somewhere
   std::vector<Unwind> unwinds_;

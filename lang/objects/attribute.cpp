@@ -289,7 +289,7 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
 // Instances of a class below ModuleType: its data descriptors come before what the module holds.
 Value find_module_descriptor(Interpreter& in, Module& module, Str* name) {
   const Value in_class = type_lookup(module.type, name);
-  if (in_class.is_undefined() || !is_read_first(in, in_class)) return Value();
+  if (in_class.is_undefined() || (name != in.names->dict_ && !is_read_first(in, in_class))) return Value();
   return bind_attribute(in, in_class, Value(static_cast<Object*>(&module)), module.type);
 }
 

@@ -153,8 +153,9 @@ Value attribute_names(Interpreter& in, const Value& object) {
           dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
       }
     }
-    if (object.is_object() && object.as_object()->kind == ObjectKind::Function) {
-      const Value& own = object_cast<Function>(object)->dict;
+    const bool is_method = object.is_object() && object.as_object()->kind == ObjectKind::BoundMethod;
+    if (const Value& function = is_method ? known_cast<BoundMethod>(object)->function : object; is_function(function)) {
+      const Value& own = as_function(function)->dict;
       if (!own.is_undefined()) add_keys(in, as_dict(names), as_dict(own));
     }
     for (Type* base : type->mro) add_keys(in, as_dict(names), base->attributes());

@@ -16,6 +16,7 @@
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/types/unicode.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/vm.h"
 
@@ -99,13 +100,6 @@ std::string mangled(std::string_view type, std::string_view name) {
   return "_" + std::string(type.substr(begin)) + std::string(name);
 }
 
-bool is_identifier(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
-}
-
 // Layouts with items behind the object have room neither for slots nor for a weak reference.
 bool has_items(Interpreter& in, const Type* type) {
   return type->instance_kind == ObjectKind::Tuple || type->instance_kind == ObjectKind::Type ||
@@ -149,17 +143,18 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
                 std::string(type_name(in, name)).c_str());
-  if (!is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
+  if (!unicode::is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
   if (has_items(in, type->bases.front()))
     throw_error(ErrorKind::TypeError, "nonempty __slots__ not supported for subtype of '%s'",
                 text(type->bases.front()->name).c_str());
   Str* slot = intern(in, mangled(type->name->view(), text_of(name)));
+  const auto has_own = [type](Str* own) { return dict_get_str(type->attributes(), own) != nullptr; };
   if (slot == in.names->dict_) {
-    if (bases_have_dict(type)) throw_error(ErrorKind::TypeError, "__dict__ slot disallowed: we already got one");
+    if (has_own(slot) || bases_have_dict(type)) throw_error(ErrorKind::TypeError, "__dict__ slot disallowed: we already got one");
     return add_instance_dict(in, type);
   }
   if (slot == in.names->weakref) {
-    if (bases_have_weakref(in, type))
+    if (has_own(slot) || bases_have_weakref(in, type))
       throw_error(ErrorKind::TypeError, "__weakref__ slot disallowed: either we already got one, or __itemsize__ != 0");
     return add_instance_weakref(in, type);
   }

@@ -36,11 +36,6 @@ void destroy_code(Interpreter& in, Object* object) {
   free_object(in, known_cast<Code>(object));  // its names are interned: the interpreter holds them
 }
 
-uint32_t first_line(const Code* code) {
-  const bool outermost = (code->code_flags & kModuleBody) != 0;
-  return outermost ? 1 : code->source->line_number(code->first != 0 ? code->first : code->span.begin);
-}
-
 Value code_repr(Interpreter& in, const Value& self) {
   const Code* code = code_of(self);
   char address[32];
@@ -431,6 +426,11 @@ constexpr NativeDef kMethods[] = {
 };
 
 }  // namespace
+
+uint32_t first_line(const Code* code) noexcept {
+  const bool outermost = (code->code_flags & kModuleBody) != 0;
+  return outermost ? 1 : code->source->line_number(code->first != 0 ? code->first : code->span.begin);
+}
 
 void set_code_slots(Type* type) {
   type->slots.destroy = destroy_code;

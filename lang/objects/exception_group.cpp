@@ -264,7 +264,6 @@ Value group_to_raise(Interpreter& in, const Value& original, const Value& list) 
     if (!again.is_none()) raised.push_back(std::move(again));
   }
   if (raised.empty()) return Value::none();
-  if (raised.size() == 1) return raised.front();
   return new_group(in, in.shared->empty_str, make_list(in, raised.data(), static_cast<uint32_t>(raised.size())));
 }
 

@@ -104,7 +104,7 @@ Value exception_str(Interpreter& in, const Value& self) {
     return make_str(in, syntax_error_text(in, e));
   }
   if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
-  if (is_unicode_fault(in, self) && !e->fields[1].is_undefined()) return make_str(in, unicode_fault_text(in, e));
+  if (is_unicode_fault(in, self)) return make_str(in, unicode_fault_text(in, e));
   return args_text(in, e);
 }
 
@@ -157,13 +157,17 @@ void fill_os_error(Interpreter& in, Exception* e) {
   if (args->size > 2) e->args = make_tuple(in, args->items, 2);
 }
 
-void fill_syntax_error(Exception* e) {
+void fill_syntax_error(Interpreter& in, Exception* e) {
   const Tuple* args = as_tuple(e->args);
   if (args->size > 0) e->fields[0] = (*args)[0];
-  if (args->size != 2 || !is_tuple((*args)[1])) return;
-  const Tuple* details = as_tuple((*args)[1]);
-  for (uint32_t i = 0; i < 4 && i < details->size; ++i) e->fields[1 + i] = (*details)[i];
-  e->fields[5] = (*args)[1];  // the end stands in the fifth and sixth of the details
+  if (args->size != 2) return;
+  const Value all = tuple_from(in, (*args)[1]);
+  const Tuple* details = as_tuple(all);
+  if (details->size < 4 || details->size > 6)
+    throw_error(ErrorKind::TypeError, "function takes at %s arguments (%u given)", details->size < 4 ? "least 4" : "most 6", details->size);
+  if (details->size == 5) throw Error(ErrorKind::TypeError, "end_offset must be provided when end_lineno is provided");
+  for (uint32_t i = 0; i < 4; ++i) e->fields[1 + i] = (*details)[i];
+  e->fields[5] = all;  // the end stands in the fifth and sixth of the details
 }
 
 }  // namespace
@@ -180,8 +184,9 @@ void fill_exception(Interpreter& in, Exception* e, const Value& args) {
     fill_os_error(in, e);
   } else if (is_error(in, self, ErrorKind::ImportError)) {
     e->fields[0] = tuple->size == 1 ? (*tuple)[0] : Value::none();
+    e->fields[1] = e->fields[2] = Value::none();
   } else if (is_error(in, self, ErrorKind::SyntaxError)) {
-    fill_syntax_error(e);
+    fill_syntax_error(in, e);
   }
 }
 
@@ -232,17 +237,19 @@ bool has_native_init(Interpreter& in, Type* type) {
 }
 
 // Class(…): __new__ and, where no script class has its own, __init__ in one.
-Value make_instance(Interpreter& in, Type* type, const Args& args) {
+Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init) {
   const uint32_t positional = args.keyword_names == nullptr ? args.count : args.count - args.keyword_names->size;
   if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && args[0].is_int()) {
     type = os_error_class(in, args[0].as_int());
   }
   Value made = make_exception(in, type, make_tuple(in, args.values, positional));
   const bool native_init = has_native_init(in, type);
-  if (native_init && is_unicode_fault(in, made)) fill_unicode_fault(in, as_exception(made));
+  if (init && native_init && is_unicode_fault(in, made)) fill_unicode_fault(in, as_exception(made));
   take_keywords(in, as_exception(made), args, native_init);
   return made;
 }
+
+Value make_instance(Interpreter& in, Type* type, const Args& args) { return make_instance_of(in, type, args, true); }
 
 Exception* self_of(const Args& args) {
   if (!is_exception(args[0])) throw Error(ErrorKind::TypeError, "an exception is wanted");
@@ -302,7 +309,7 @@ Value new_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return make_instance(in, object_cast<Type>(args[0]), rest);
+  return make_instance_of(in, object_cast<Type>(args[0]), rest, false);
 }
 
 constexpr NativeDef kMethods[] = {

@@ -131,8 +131,12 @@ Frame* VirtualMachine::resume_generator(Generator* generator, FrameKind kind, ui
   generator->state = Generator::State::Running;
   frame->caller = top_;
   frame->end = top_ != nullptr ? top_->end : stack_;
-  if (frame->kind == FrameKind::Watched) watched(*frame)->frame_kind = kind;
-  else frame->kind = kind;
+  if (frame->kind == FrameKind::Watched) {
+    watched(*frame)->frame_kind = kind;
+    if (!loop_traces_) fill_unset_locals(watched(*frame));
+  } else {
+    frame->kind = kind;
+  }
   frame->result = static_cast<uint16_t>(result);
   ++depth_;
   top_ = frame;

@@ -65,13 +65,16 @@ std::string unicode_fault_text(Interpreter& in, const Exception* e) {
   const int64_t end = e->fields[kEnd].is_int() ? e->fields[kEnd].as_int() : 0;
   std::string place;
   if (start >= 0 && start < size && end == start + 1) {
+    char unit[24];
     if (decode) {
-      char byte[16];
-      std::snprintf(byte, sizeof byte, "byte 0x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes_of(object)[static_cast<size_t>(start)])));
-      place = byte;
+      std::snprintf(unit, sizeof unit, "byte 0x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes_of(object)[static_cast<size_t>(start)])));
     } else {
-      place = "character " + quote(text_of(str_at(in, as_str(object), static_cast<uint32_t>(start))), true);
+      const Value character = str_at(in, as_str(object), static_cast<uint32_t>(start));
+      const char* p = as_str(character)->data;
+      const unsigned code = as_str(character)->is_ascii() ? static_cast<unsigned char>(*p) : decode_char(p);
+      std::snprintf(unit, sizeof unit, code < 0x100 ? "character '\\x%02x'" : code < 0x10000 ? "character '\\u%04x'" : "character '\\U%08x'", code);
     }
+    place = unit;
     place += " in position " + number_text(e->fields[kStart]);
   } else {
     place = std::string(decode ? "bytes" : "characters") + " in position " + number_text(e->fields[kStart]) + "-" + std::to_string(end - 1);

@@ -242,7 +242,7 @@ class Checker {
   }
 
   [[noreturn]] static void refuse_leaving(Span span) {
-    refuse("'break', 'continue' and 'return' cannot appear in an 'except*' block", span);
+    refuse("'break', 'continue' and 'return' cannot appear in an except* block", span);
   }
 
   void loop_body(Block body) {

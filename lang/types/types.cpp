@@ -79,6 +79,10 @@ void make_singleton_types(Interpreter& in) {
   t.none->make = make_none;
   t.not_implemented = singleton_type(in, t.not_implemented, "NotImplementedType", not_implemented_repr);
   t.not_implemented->make = make_not_implemented;
+  t.not_implemented->slots.truth = [](Interpreter& i, const Value&) {
+    i.warn(ErrorKind::DeprecationWarning, "NotImplemented should not be used in a boolean context");
+    return true;
+  };
   t.ellipsis = singleton_type(in, t.ellipsis, "ellipsis", ellipsis_repr);
   t.ellipsis->make = make_ellipsis;
   if (in.not_implemented.is_undefined()) in.not_implemented = Value::adopt(make_object<Object>(in, t.not_implemented));

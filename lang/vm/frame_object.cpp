@@ -270,7 +270,7 @@ Value copy_of_locals(Interpreter& in, const Frame& frame) {
 uint32_t frame_line(const Frame& frame) {
   const Code& code = *frame.code;
   size_t word = static_cast<size_t>(frame.pc - code.words.data());
-  if (word == 0 || code.places.empty()) return code.source->line_number(code.span.begin);
+  if (word == 0 || code.places.empty()) return code.source->line_number(code.first != 0 ? code.first : code.span.begin);
   word = std::min(word - 1, code.places.size() - 1);
   return code.source->line_number(code.places[word].span.begin);
 }
@@ -322,7 +322,13 @@ void fill_frame(Interpreter& in, Type* type) {
   in.add_property(type, "f_builtins", [](Interpreter&, const Args& a) { return self_of(a)->builtins; });
   in.add_property(type, "f_locals", locals_of);
   in.add_property(type, "f_back", back_of);
-  in.add_property(type, "f_lineno", [](Interpreter&, const Args& a) { return Value::integer(line_of(self_of(a))); });
+  in.add_property(
+      type, "f_lineno", [](Interpreter&, const Args& a) { return Value::integer(line_of(self_of(a))); },
+      [](Interpreter& i, const Args& a) {
+        jump_to_line(i, self_of(a), a[1]);
+        return Value::none();
+      },
+      "", [](Interpreter&, const Args&) -> Value { throw Error(ErrorKind::AttributeError, "cannot delete attribute"); });
   in.add_property(type, "f_lasti", [](Interpreter&, const Args& a) {
     const FrameObject* frame = self_of(a);
     const bool begun = frame->frame == nullptr || frame->frame->pc != frame->code->words.data();

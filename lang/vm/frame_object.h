@@ -34,6 +34,8 @@ struct FrameObject : GcObject {
   uint32_t traced_line = 0;
   uint32_t traced_word = 0;
   Value native;
+  const char* event = nullptr;  // of which the tracer that runs is told
+  bool jumped = false;          // the tracer has set f_lineno: locals may be unset where the compiler thinks otherwise
   uint32_t word = 0;           // of the instruction that an ended frame stopped at
 };
 
@@ -48,6 +50,12 @@ void store_locals(Interpreter& in, FrameObject* object);
 // The same as a new dict, which leaves no trace at the frame. For who only looks.
 Value copy_of_locals(Interpreter& in, const Frame& frame);
 uint32_t frame_line(const Frame& frame);
+// f_lineno = line, by a tracer: the frame goes on there (jumps.cpp).
+void jump_to_line(Interpreter& in, FrameObject* object, const Value& line);
+// UnboundLocalError if the word before frame.pc reads an unset local. Tracing does this check for frames that have jumped.
+void check_locals_set(Interpreter& in, const Frame& frame);
+// Gives unset locals None, for a frame that has jumped and goes on in the loop that checks nothing.
+void fill_unset_locals(FrameObject* object);
 // The frame of a traceback's entry.
 Value frame_object(Interpreter& in, Traceback* entry);
 // Before an exception leaves a frame: its traceback takes the variables.

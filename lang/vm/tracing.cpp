@@ -8,6 +8,8 @@
 //
 // Each word has a place in the text; a word begins a line, and is told of, if the line is another one than that of the last word,
 // or if it was reached by a jump backwards. Words that the compiler made for no statement of the text (Place::hidden) belong to none.
+#include <utility>
+
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
@@ -104,8 +106,14 @@ void VirtualMachine::call_tracer(FrameObject* object, const char* event, const V
   const Value keep(object);
   const Value function = std::string_view(event) == "call" ? trace_ : object->trace;
   Value answer;
+  struct Event {
+    FrameObject* object;
+    const char* before;
+    ~Event() { object->event = before; }
+  };
   try {
     const InTracer inside(in_tracer_);
+    const Event told{object, std::exchange(object->event, event)};
     refresh_locals(in_, object);
     answer = call(in_, function, {keep, make_str(in_, event), argument});
     store_locals(in_, object);
@@ -153,13 +161,15 @@ void VirtualMachine::trace_line(FrameObject* object, const Frame& frame, uint32_
     object->traced_word = word;
     if (begins && object->traces_lines) call_tracer(object, "line", Value::none());
   }
-  if (object->traces_opcodes && !object->trace.is_none()) call_tracer(object, "opcode", Value::none());
+  const bool jumped = frame.pc != frame.code->words.data() + word + 1;
+  if (object->traces_opcodes && !jumped && !object->trace.is_none()) call_tracer(object, "opcode", Value::none());
 }
 
 // The word before frame->pc has done nothing yet.
 void VirtualMachine::trace_word(Frame* frame) {
   const Word* const pc = frame->pc - 1;
   if (!is_traced()) {
+    for (const Value& each : watched_) fill_unset_locals(known_cast<FrameObject>(each));
     frame->pc = pc;
     throw OtherLoop{};
   }
@@ -178,6 +188,7 @@ void VirtualMachine::trace_word(Frame* frame) {
     if (word != 0) object->traced_line = frame->code->source->line_number(frame->code->places[word].span.begin);
   }
   if (!object->trace.is_none() && !trace_.is_undefined()) trace_line(object, *frame, word);
+  if (object->jumped) check_locals_set(in_, *frame);
   if (profile_.is_undefined()) return;
   object->native = native_callee(in_, *frame, frame->pc - 1);
   if (!object->native.is_undefined()) call_profiler(object, "c_call", Value(object->native));

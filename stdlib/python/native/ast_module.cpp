@@ -192,9 +192,18 @@ Value compile_tree_of(Interpreter& in, const Args& args) {
   return compile_objects(in, args[0], path_argument(in, args[1]), options, args[5], args[6]);
 }
 
+// The classes of nodes are made by ast.tsr.
+Value node_class(Interpreter& in, Module&, Str* name) {
+  if (name->view().starts_with('_')) return Value();
+  const Value classes = get_attr(in, Value(in.import("ast")), intern(in, "_classes"));
+  const Value* const found = is_dict(classes) ? dict_get_str(as_dict(classes), name) : nullptr;
+  return found == nullptr ? Value() : *found;
+}
+
 }  // namespace
 
 void fill_ast(Interpreter& in, Module& module) {
+  module.missing = node_class;
   const std::pair<const char*, int64_t> flags[] = {
       {"PyCF_ONLY_AST", 0x400}, {"PyCF_TYPE_COMMENTS", 0x1000}, {"PyCF_ALLOW_TOP_LEVEL_AWAIT", 0x2000}};
   for (const auto& [name, value] : flags) set_member(in, module, name, Value::integer(value));

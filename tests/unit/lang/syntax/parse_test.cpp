@@ -271,7 +271,7 @@ TEST_CASE("parse: clauses of except*") {
   CHECK(outcome("try: a\nexcept* B: c\nexcept C: d\n") ==
         "SyntaxError 3 cannot have both 'except' and 'except*' on the same 'try'");
   CHECK(outcome("while 1:\n  try: a\n  except* B: break\n") ==
-        "SyntaxError 3 'break', 'continue' and 'return' cannot appear in an 'except*' block");
+        "SyntaxError 3 'break', 'continue' and 'return' cannot appear in an except* block");
 }
 
 TEST_CASE("parse: a prompt learns whether to read on") {
