@@ -104,7 +104,7 @@ Value exception_str(Interpreter& in, const Value& self) {
     return make_str(in, syntax_error_text(in, e));
   }
   if (is_error(in, self, ErrorKind::ImportError) && is_str(field(e, 0))) return e->fields[0];
-  if (is_unicode_fault(in, self)) return make_str(in, unicode_fault_text(in, e));
+  if (is_unicode_fault(in, self) && !e->fields[1].is_undefined()) return make_str(in, unicode_fault_text(in, e));
   return args_text(in, e);
 }
 
