@@ -188,5 +188,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "tsr: cannot write to standard output: %s\n", std::strerror(errno));
     status = 120;  // as CPython, when flushing at the end fails
   }
+  if (status == tessera::repl::kEndedBySigint) tessera::repl::end_by_sigint();
   return status;
 }

@@ -22,7 +22,7 @@ int report(Interpreter& in, Terminal& terminal, const Value& exception) {
     in.interrupt.fetch_and(~kKeyboard);  // the program ends already
     terminal.write_error(text_of_exception(in, exception));
     const bool interrupted = is_error(in, exception, ErrorKind::KeyboardInterrupt);
-    return interrupted ? 130 : 1;
+    return interrupted ? kEndedBySigint : 1;
   }
   const Exit exit = exit_of(in, exception);
   if (!exit.message.empty()) terminal.write_error(exit.message);

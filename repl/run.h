@@ -25,6 +25,8 @@ void run_exit_functions(Interpreter& in, Terminal& terminal);
 int run_dump(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source);
 
 // Prints the traceback, or for SystemExit its message. Answers the exit status.
+// The status of a program that KeyboardInterrupt has ended: main() ends by the signal itself.
+inline constexpr int kEndedBySigint = -1;
 int report(Interpreter& in, Terminal& terminal, const Value& exception);
 
 // --device and --threads. Answers an exit status where the device cannot be had.

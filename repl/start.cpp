@@ -9,6 +9,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
+#include "lang/types/dict.h"
 
 namespace tessera::repl {
 
@@ -72,7 +73,8 @@ Value join_threads(Interpreter& in) {
 
 Value run_exit_functions(Interpreter& in) {
   Value raised = join_threads(in);
-  if (in.modules().find("atexit") == nullptr) return raised;
+  // The module itself may have been forgotten: the functions stand in one that no script takes from sys.modules.
+  if (dict_get_text(in.import("_sys")->dict, "exit_functions") == nullptr) return raised;
   try {
     call(in, get_attr(in, Value(in.import("atexit")), intern(in, "_run_exitfuncs")));
   } catch (const Thrown& thrown) {

@@ -24,11 +24,21 @@ constexpr size_t kBufferBytes = 64 * 1024;
 std::atomic<std::atomic<uint32_t>*> interrupt_flags{nullptr};
 std::atomic<bool> prompted{false};
 
+[[noreturn]] void die_of_sigint() noexcept {
+  std::signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(SIGINT);
+  _exit(130);  // the first process of a container is not ended by it
+}
+
 void on_sigint(int) {
   auto* const flags = interrupt_flags.load();
   if (flags == nullptr) return;
   const bool unheard = (flags->fetch_or(kKeyboard) & kKeyboard) != 0;
-  if (unheard && !prompted.load()) _exit(130);
+  if (unheard && !prompted.load()) die_of_sigint();
 }
 
 // Nor can the handler of operator new. The block is address space only: nobody touches it.
@@ -186,6 +196,8 @@ void interrupt_on_sigint(Interpreter& in, bool at_prompt) {
   sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end of the process
 }
+
+void end_by_sigint() noexcept { die_of_sigint(); }
 
 void keep_reserve(Interpreter& in) {
   interrupt_flags.store(&in.interrupt);

@@ -49,8 +49,11 @@ class Terminal {
 };
 
 // From now on Ctrl-C interrupts the program that `in` runs. One interpreter per process can have it. A second one that comes
-// before the first was heard ends the process with status 130, unless a person sits at a prompt.
+// before the first was heard ends the process, unless a person sits at a prompt.
 void interrupt_on_sigint(Interpreter& in, bool at_prompt);
+
+// Ends the process as a SIGINT that nobody handles does, so that a shell stops its script, too.
+[[noreturn]] void end_by_sigint() noexcept;
 
 // C++'s own allocations: when there is no memory left, a reserve is given back so that what cannot fail does not, and the
 // program hears of it as a MemoryError. Called again, it puts the reserve aside again.

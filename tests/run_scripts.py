@@ -174,7 +174,7 @@ def judge(case, result, exact_stderr=True):
     if result.status is None:
         return 'no end within the time limit'
     tail = f'; stderr ends {result.err.rstrip().splitlines()[-1]!r}' if result.err.strip() else ''
-    if result.status < 0 or 128 < result.status < 160 and result.status != 130:
+    if result.status < 0 and result.status != -signal.SIGINT or 128 < result.status < 160:
         number = -result.status if result.status < 0 else result.status - 128
         return f'killed by {signal.Signals(number).name}{tail}'
     if 'Sanitizer' in result.err or 'runtime error:' in result.err:

@@ -107,14 +107,17 @@ uint32_t Compiler::constant_value(const Value& v, int want, Span span) {
 
 // ---- f-strings -------------------------------------------------------------------------------------------------------
 
-void Compiler::fstring_part(const FStringPart& part) {
+void Compiler::fstring_part(const FStringPart& part, Span whole) {
   if (part.value == nullptr) {
-    constant_value(make_str(in_, part.text), kOnTop, part.span);
+    constant_value(make_str(in_, part.text), kOnTop, whole);
     return;
   }
   const uint32_t mark = top_;
   const uint32_t reg = on_top(*part.value);
-  if (part.format != nullptr) fstring(*part.format, kOnTop);
+  if (part.format != nullptr) {
+    part.format->span = whole;
+    fstring(*part.format, kOnTop);
+  }
   top_ = mark + 1;
   emit(Op::FormatValue, reg, static_cast<uint8_t>(part.conversion), part.format != nullptr, part.value->span);
 }
@@ -131,7 +134,7 @@ uint32_t Compiler::fstring(FString& e, int want) {
       top_ = mark + 1;
       waiting = 1;
     }
-    fstring_part(part);
+    fstring_part(part, e.span);
     ++waiting;
   }
   top_ = mark;

@@ -8,6 +8,8 @@
 
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -48,6 +50,7 @@ void Compiler::match_case(MatchCase& c, uint32_t subject, Label& end, Assigned& 
   const Assigned before = assigned_;
   const uint32_t first = top_;
   place_captures();
+  if (is_wildcard(*c.pattern)) mark_line(c.pattern->span);
   pattern(*c.pattern, subject, fail);
   const std::vector<Capture> captured = std::move(captures_);
   for (const Capture& capture : captured) bind_capture(capture);
@@ -69,7 +72,7 @@ void Compiler::collect_captures(Pattern& p) {
     for (const Capture& c : captures_) {
       if (c.name.data() == name.text.data()) return;
     }
-    captures_.push_back({name.text, 0, false, name.span});
+    captures_.push_back({name.text, 0, false, name.span.end != 0 ? name.span : p.span});
   };
   switch (p.kind) {
     case PatternKind::kSequence:
@@ -200,7 +203,12 @@ void Compiler::item_pattern(Pattern& p, uint32_t sequence, int64_t index, Label&
   if (is_wildcard(p)) return;
   const uint32_t mark = top_;
   const uint32_t item = copy(sequence, p.span);
-  if (index >= INT16_MIN && index <= INT16_MAX) {
+  if (index < 0) {  // from its end, as the sequence counts: it need not know negative indices
+    const uint32_t at = take_temporary(p.span), less = constant_value(Value::integer(-index), kOnTop, p.span);
+    emit(Op::Length, at, sequence, 0, p.span);
+    emit(Op::Sub, at, at, less, p.span);
+    emit(Op::GetItem, item, item, at, p.span);
+  } else if (index <= INT16_MAX) {
     emit(Op::GetItemI, item, item, static_cast<uint16_t>(index), p.span);
   } else {
     const uint32_t at = constant_value(Value::integer(index), kOnTop, p.span);
@@ -262,7 +270,15 @@ void Compiler::mapping_pattern(MappingPattern& p, uint32_t subject, Label& fail)
   top_ = mark;
   const uint32_t keys = top_;
   std::vector<Expr*> wanted;
-  for (MappingPatternItem& item : p.items) wanted.push_back(item.key);
+  const Value seen = make_dict(in_);
+  for (MappingPatternItem& item : p.items) {
+    wanted.push_back(item.key);
+    const Value key = fold(*item.key);
+    if (key.is_undefined()) continue;
+    if (dict_get(in_, as_dict(seen), key) != nullptr)
+      throw CompileError{p.span, "mapping pattern checks duplicate key (" + repr_text(in_, key) + ")"};
+    dict_set(in_, as_dict(seen), key, Value::none());
+  }
   if (has_room_for(wanted.size())) {
     take_temporary(p.span);
     for (Expr* key : wanted) on_top(*key);

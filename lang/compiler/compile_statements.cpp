@@ -473,13 +473,27 @@ void Compiler::async_for(ForStmt& s) {
   bind(end);
 }
 
+// Whether leaving the blocks above `depth` runs code of the text: for a tracer the statement that leaves them comes before that
+// code, and not behind it once more.
+bool Compiler::leaves_code(size_t depth) const {
+  return std::any_of(unwinds_.begin() + static_cast<std::ptrdiff_t>(depth), unwinds_.end(),
+                     [](const Unwind& u) { return u.kind == Unwind::Kind::Finally || u.kind == Unwind::Kind::With; });
+}
+
+void Compiler::leaving_jump(Label& label, bool runs_code, Span span) {
+  if (runs_code) hidden_jump(label, span);
+  else jump(label, span);
+}
+
 void Compiler::operator()(BreakStmt& s) {
   size_t at = unwinds_.size();
   while (unwinds_[at - 1].kind != Unwind::Kind::Loop) --at;
   const Unwind loop = unwinds_[at - 1];
+  const bool runs_code = leaves_code(at);
+  if (runs_code) mark_line(s.span);
   leave_to(at, false, s.span);
   if (loop.has_state) clear_from(loop.reg, 3, s.span);
-  jump(*loop.break_label, s.span);
+  leaving_jump(*loop.break_label, runs_code, s.span);
   unreachable();
 }
 
@@ -487,8 +501,10 @@ void Compiler::operator()(ContinueStmt& s) {
   size_t at = unwinds_.size();
   while (unwinds_[at - 1].kind != Unwind::Kind::Loop) --at;
   Label* const label = unwinds_[at - 1].continue_label;
+  const bool runs_code = leaves_code(at);
+  if (runs_code) mark_line(s.span);
   leave_to(at, false, s.span);
-  jump(*label, s.span);
+  leaving_jump(*label, runs_code, s.span);
   unreachable();
 }
 
@@ -502,8 +518,11 @@ void Compiler::operator()(ReturnStmt& s) {
   const Value constant = s.value == nullptr ? Value::none() : is<Constant>(*s.value) ? fold(*s.value) : Value();
   if (!constant.is_none()) reg = value(*s.value, leaves_blocks ? kOnTop : kAnywhere);
   const uint32_t outer_returned = std::exchange(returned_, leaves_blocks && !constant.is_none() ? reg : kNoRegister);
+  const bool runs_code = leaves_code(0);
+  if (runs_code && constant.is_none()) mark_line(s.span);
   leave_to(0, true, s.span);
   returned_ = outer_returned;
+  const Hidden hidden(*this, runs_code);
   if (constant.is_none()) emit_return(Op::ReturnNone, 0, s.span);
   else emit_return(Op::Return, reg, s.span);
   unreachable();

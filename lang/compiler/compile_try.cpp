@@ -80,7 +80,7 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       delete_variable(u.name, span);
       return;
     }
-    case Unwind::Kind::With: return call_exit(u.reg, u.is_async, span);
+    case Unwind::Kind::With: return call_exit(u.reg, u.is_async, u.span);
   }
 }
 
@@ -225,9 +225,12 @@ void Compiler::except_clause(ExceptHandler& handler, uint32_t target, Label& end
 // R[target + 2] the list of what clauses have raised; both go on together at the end.
 void Compiler::group_clauses(TryStmt& s, uint32_t target, Label& end) {
   const Assigned before = assigned_;
-  const uint32_t rest = copy(target, s.span);
-  const uint32_t raised = take_temporary(s.span);
-  emit(Op::BuildList, raised, raised, 0, s.span);
+  const uint32_t rest = take_temporary(s.span), raised = take_temporary(s.span);
+  {
+    const Hidden hidden(*this);
+    emit(Op::Copy, rest, target, 0, s.span);
+    emit(Op::BuildList, raised, raised, 0, s.span);
+  }
   for (ExceptHandler& handler : s.handlers) {
     assigned_ = before;
     top_ = raised + 1;
@@ -235,6 +238,7 @@ void Compiler::group_clauses(TryStmt& s, uint32_t target, Label& end) {
   }
   assigned_ = before;
   top_ = raised + 1;
+  const Hidden hidden(*this);
   emit(Op::ListAppend, raised, copy(rest, s.span), 0, s.span);
   top_ = raised + 1;
   const uint32_t first = copy(target, s.span);
@@ -311,6 +315,7 @@ void Compiler::named_body(ExceptHandler& handler, uint32_t target) {
   take_temporary(span);
   begin_handler(copied, span);
   leave_one(u, false, span);
+  const Hidden hidden(*this);
   emit(Op::Reraise, copied, 0, 0, span);
   unwinds_.pop_back();
   top_ = copied;
@@ -344,6 +349,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   if (s.is_async) await_on_top(target, IntrinsicId::AwaitableEnter, span);
   push_protected(Unwind::Kind::With);
   unwinds_.back().reg = exit;
+  unwinds_.back().span = span;
   unwinds_.back().is_async = s.is_async;
   if (item.target != nullptr) store(*item.target, target);
   else clear_from(target, 1, span);

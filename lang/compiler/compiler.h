@@ -109,7 +109,7 @@ class Compiler : Emitter {
   uint32_t constant_value(const Value& v, int want, Span span);
   uint32_t name_value(std::string_view name, Span span, int want);
   uint32_t fstring(ast::FString& e, int want);
-  void fstring_part(const ast::FStringPart& part);
+  void fstring_part(const ast::FStringPart& part, Span whole);
   uint32_t sequence(ast::Expr& e, ast::ExprList elements, int want);
   uint32_t tuple_display(ast::Expr& e, ast::ExprList elements, int want);
   uint32_t dict_display(ast::Dict& e, int want);
@@ -235,6 +235,8 @@ class Compiler : Emitter {
   void leave_one(const Unwind& u, bool by_return, Span span);
   void call_exit(uint32_t exit, bool is_async, Span span);
   uint32_t enclosing_handler() const;
+  bool leaves_code(size_t depth) const;
+  void leaving_jump(Label& label, bool runs_code, Span span);
   static bool held_of(const Unwind& u, HeldBlock& held);
   void begin_handler(uint32_t target, Span span, uint8_t blocks = 1);
   void end_handler(uint32_t target, Span span);

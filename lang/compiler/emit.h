@@ -59,7 +59,7 @@ class Emitter {
   // Words emitted while it lives are hidden (Place).
   class Hidden {
    public:
-    explicit Hidden(Emitter& emitter) : flag_(emitter.hidden_), before_(flag_) { flag_ = true; }
+    explicit Hidden(Emitter& emitter, bool hides = true) : flag_(emitter.hidden_), before_(flag_) { flag_ |= hides; }
     ~Hidden() { flag_ = before_; }
     Hidden(const Hidden&) = delete;
     Hidden& operator=(const Hidden&) = delete;

@@ -326,8 +326,9 @@ Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
   if (is_type(object)) {
     message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
   } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    message =
-        "module '" + text(object_cast<Module>(object)->name) + "' has no attribute '" + text(name) + "'";
+    const Value* const called = dict_get_str(object_cast<Module>(object)->dict, in.names->name);
+    const bool has_name = called != nullptr && is_str(*called);
+    message = (has_name ? "module '" + std::string(text_of(*called)) + "'" : std::string("module")) + " has no attribute '" + text(name) + "'";
   } else {
     message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
   }

@@ -328,13 +328,26 @@ void module_fill(Interpreter& in, Module& module, const Args& args) {
                 std::string(type_name(in, name)).c_str());
   name_module(in, module, text_of(name));
   dict_set_str(in, module.dict, in.names->doc, doc);
-  dict_set_str(in, module.dict, in.names->package, Value::none());
+  for (Str* const none : {in.names->package, in.names->loader, in.names->spec}) dict_set_str(in, module.dict, none, Value::none());
+}
+
+// A module that __init__ has not given a name has an empty dict.
+Value module_new(Interpreter& in, const Args& args) {
+  if (args.count == 0 || !is_type(args[0]) || !as_type(args[0])->is_subtype_of(in.types.module))
+    throw Error(ErrorKind::TypeError, "module.__new__(X): X is not a type object of a module");
+  Module* const module = make_module(in, "", as_type(args[0]));
+  const Value result = Value::adopt(module);
+  dict_clear(in, module->dict);
+  return result;
 }
 
 Value module_make(Interpreter& in, Type* type, const Args& args) {
   Module* module = make_module(in, args.positional() > 0 && is_str(args[0]) ? text_of(args[0]) : "", type);
   const Value result = Value::adopt(module);
-  if (is_function(type_lookup(type, in.names->init))) return result;  // which calls module.__init__
+  if (is_function(type_lookup(type, in.names->init))) {  // which calls module.__init__
+    dict_clear(in, module->dict);
+    return result;
+  }
   return module_fill(in, *module, args), result;
 }
 
@@ -428,7 +441,8 @@ void fill_type(Interpreter& in, Type* type) {
 }
 
 void fill_module(Interpreter& in, Type* type) {
-  const NativeDef rows[] = {{"__repr__(self, /)", module_repr_method}, {"__init__", module_init}};
+  const NativeDef rows[] = {
+      {"__repr__(self, /)", module_repr_method}, {"__init__", module_init}, {"__new__", module_new}};
   in.add_methods(type, rows, std::size(rows));
   in.add_member(type, "__dict__", module_dict);
   in.add_property(type, "__annotations__", module_annotations, set_module_annotations, "", delete_module_annotations);

@@ -445,9 +445,12 @@ void fill_code(Interpreter& in, Type* type) {
   in.add_member(type, "co_qualname", [](Interpreter&, const Args& a) { return Value(code_of(a)->qualname); });
   in.add_property(type, "co_filename",
                   [](Interpreter& i, const Args& a) { return make_str_lossy(i, code_of(a)->source->name()); });
-  // The whole text that it is a part of: of a module of the library or a block of a session there is no file.
-  in.add_property(type, "_co_text",
-                  [](Interpreter& i, const Args& a) { return make_str_lossy(i, code_of(a)->source->text()); });
+  // The whole text that it is a part of: of a module of the library or a block of a session there is no file. What exec() and its
+  // kin were given is no source for inspect.
+  in.add_property(type, "_co_text", [](Interpreter& i, const Args& a) {
+    const Source& source = *code_of(a)->source;
+    return source.is_unlisted() ? i.shared->empty_str : make_str_lossy(i, source.text());
+  });
   count("co_argcount", [](Interpreter&, const Args& a) {
     return Value::integer(has_mapping(code_of(a)) ? 0 : code_of(a)->positional);
   });

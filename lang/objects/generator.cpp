@@ -433,7 +433,11 @@ Value thrown_instance(Interpreter& in, const Args& args) {
     exception = kind;
   } else if (kind.is_object() && kind.as_object()->kind == ObjectKind::Type &&
              object_cast<Type>(kind)->is_subtype_of(error_type(in, ErrorKind::BaseException))) {
-    exception = instance_of_class(in, kind, value);
+    try {
+      exception = instance_of_class(in, kind, value);
+    } catch (const std::exception&) {  // that is thrown instead
+      exception = current_native_exception(in);
+    }
   } else {
     throw_error(ErrorKind::TypeError, "exceptions must be classes or instances deriving from BaseException, not %s",
                 std::string(type_name(in, kind)).c_str());

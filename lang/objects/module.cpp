@@ -67,8 +67,13 @@ Value module_repr(Interpreter& in, const Value& self) {
     const bool located = !has_location.is_undefined() && truth(in, has_location);
     return make_str(in, "<module " + name + (located ? " from " + repr_text(in, origin) : " (" + str_text(in, origin) + ")") + ">");
   }
-  if (const Value told = loader.is_none() ? Value() : asked(loader, "module_repr"); !told.is_undefined())
-    return call(in, told, {keep});
+  if (const Value told = loader.is_none() ? Value() : asked(loader, "module_repr"); !told.is_undefined()) {
+    try {
+      return call(in, told, {keep});
+    } catch (const std::exception&) {  // the loader has nothing to say then
+      if (!is_error(in, current_native_exception(in), ErrorKind::Exception)) throw;
+    }
+  }
   const std::string start = "<module " + repr_of_name(in, module_entry(in, module, "__name__"));
   if (const Value file = module_entry(in, module, "__file__"); !file.is_none())
     return make_str(in, start + " from " + repr_text(in, file) + ">");
@@ -130,8 +135,8 @@ Module* make_module(Interpreter& in, std::string_view name, Type* type) {
   dict_set_str(in, module->dict, in.names->name, Value(module->name));
   dict_set_str(in, module->dict, in.names->doc, Value::none());
   dict_set_str(in, module->dict, in.names->package, name == "__main__" ? Value::none() : make_str(in, parent));
-  dict_set_str(in, module->dict, in.names->spec, Value::none());
   dict_set_str(in, module->dict, in.names->loader, Value::none());
+  dict_set_str(in, module->dict, in.names->spec, Value::none());
   return module;
 }
 

@@ -215,11 +215,11 @@ std::string class_text(Type* type) {
   return module == "builtins" || module == "__main__" ? name : std::string(module) + "." + name;
 }
 
-std::string message_text(Interpreter& in, const Value& exception) {
+std::string message_text(Interpreter& in, const Value& exception, const char* what = "exception") {
   try {
     return str_text(in, exception);
   } catch (const std::exception&) {
-    return "<exception str() failed>";
+    return std::string("<") + what + " str() failed>";
   }
 }
 
@@ -342,7 +342,7 @@ std::vector<std::string> error_notes(Interpreter& in, const Value& exception) {
   std::vector<std::string> notes = as_exception(exception)->notes;
   const Value added = find_attr(in, exception, in.names->notes);
   if (is_list(added)) {
-    for (const Value& note : *as_list(added)) notes.push_back(message_text(in, note));
+    for (const Value& note : *as_list(added)) notes.push_back(message_text(in, note, "note"));
   }
   return notes;
 }

@@ -140,6 +140,8 @@ Pattern* Builder::mapping_pattern(const SyntaxNode& node) {
     else if (key.kind == Syntax::dotted_name) value = dotted_value(key);
     else value = key.kind == Syntax::string_pattern ? expression(key[0]) : constant(key);
     if (is<Name>(*value)) refuse("invalid syntax", span(key));
+    if (is<FString>(*value))
+      refuse("mapping pattern keys may only match literals and attribute lookups", span(node));
     items.push_back({value, pattern(part[1])});
   }
   return make<MappingPattern>(span(node), keep(items), rest);
@@ -155,6 +157,7 @@ Expr* Builder::number_value(const SyntaxNode& node) {
   if (negative) value = make<Unary>(where, UnaryOp::kNegative, value);
   if (++at == node.count) return value;
   Expr* imaginary = number(node[at + 1]);
+  if (is<ImaginaryLiteral>(*number(node[negative ? 1 : 0]))) refuse("real number required in complex literal", where);
   if (!is<ImaginaryLiteral>(*imaginary)) refuse("imaginary number required in complex literal", imaginary->span);
   BinaryOp op = token(node[at]) == Token::kMinus ? BinaryOp::kSubtract : BinaryOp::kAdd;
   std::vector<BinaryStep> steps{{op, imaginary, span(node[at]), imaginary->span.end}};

@@ -123,12 +123,14 @@ Value frame_repr(Interpreter& in, const Value& self) {
                           std::to_string(line_of(frame)) + ", code " + std::string(frame->code->name->view()) + ">");
 }
 
-Value clear_method(Interpreter&, const Args& args) {
+Value clear_method(Interpreter& in, const Args& args) {
   FrameObject* const frame = self_of(args);
   if (frame->frame != nullptr) {
     Generator* const generator = frame->frame->generator;
     if (generator == nullptr || generator->state == Generator::State::Running)
       throw Error(ErrorKind::RuntimeError, "cannot clear an executing frame");
+    const Value keep(generator);
+    generator_close(in, generator);
   }
   frame->locals = Value();
   frame->kept = Value();

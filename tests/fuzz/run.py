@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,7 +85,7 @@ def problem(tsr, text, seconds):
     report = re.search(r'runtime error: .*|(?:ERROR|SUMMARY): \w+Sanitizer: .*', err)
     if report:
         return re.sub(r'0x[0-9a-f]+|==\d+==', '', report[0])[:120]
-    if done.returncode < 0 or done.returncode > 128 and done.returncode != 130:
+    if done.returncode < 0 and done.returncode != -signal.SIGINT or done.returncode > 128:
         return f'ended by signal {-done.returncode if done.returncode < 0 else done.returncode - 128}'
     return None
 

@@ -13,7 +13,7 @@ import time
 LATEST = 0.25  # seconds from the signal to the end of the process, on a machine that does other things too
 WORK = 0.10  # seconds of processor time for the same; the system counts hundredths. On an idle machine it is 0.05
 
-# Each is interrupted some time after it has printed a line, and must end with KeyboardInterrupt and status 130.
+# Each is interrupted some time after it has printed a line, and must end with KeyboardInterrupt, by SIGINT.
 PROGRAMS = {
     'loop': 'print(1, flush=True)\nwhile True: pass',
     'sum': 'print(1, flush=True)\nsum(range(10**12))',
@@ -59,7 +59,7 @@ CAUGHT = {
                    'print((torch.ones(500, 500) @ torch.ones(500, 500)).sum().item())',
 }
 
-# Interrupted twice: what the first does not end, the second does, with status 130.
+# Interrupted twice: what the first does not end, the second does, by SIGINT.
 TWICE = {
     'swallowed': 'print(1, flush=True)\ntry:\n    while True: pass\nexcept KeyboardInterrupt: pass\nwhile True: pass',
     'bare_except': 'print(1, flush=True)\ntry: sum(range(10**12))\nexcept: pass\nsum(range(10**12))',
@@ -119,7 +119,7 @@ def run_interrupted(tsr, program, wait):
 
 def interrupted(tsr, program):
     status, _, err, seconds = run_interrupted(tsr, program, 0.15)
-    if status != 130 or not err.rstrip().endswith('KeyboardInterrupt'):
+    if status != -signal.SIGINT or not err.rstrip().endswith('KeyboardInterrupt'):
         return f'status {status}, {err[-200:]!r}'
     waits = 0.25 if 'subprocess.run' in program else 0  # subprocess gives its child that long to end, as CPython's does
     return f'heard after {seconds:.3f} s' if seconds > LATEST + waits else None
@@ -146,7 +146,7 @@ def twice(tsr, program):
         process.communicate()
         return 'it goes on'
     seconds = time.monotonic() - start
-    if process.returncode != 130:
+    if process.returncode != -signal.SIGINT:
         return f'status {process.returncode}'
     return f'heard after {seconds:.3f} s' if seconds > LATEST else None
 

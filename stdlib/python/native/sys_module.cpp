@@ -21,6 +21,7 @@ namespace {
 Value exit_program(Interpreter& in, const Args& args) {
   const Value error_class(error_type(in, ErrorKind::SystemExit));
   if (args[0].is_none()) throw Thrown(call(in, error_class));
+  if (is_tuple(args[0])) throw Thrown(call(in, error_class, Args{as_tuple(args[0])->items, as_tuple(args[0])->size}));
   throw Thrown(call(in, error_class, {args[0]}));
 }
 
