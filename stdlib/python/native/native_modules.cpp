@@ -50,6 +50,9 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_socket", fill_socket);
   in.add_native_module("_termios", fill_termios);
   in.add_native_module("_contextvars", fill_contexts);
+  in.add_native_module("_expat", fill_expat);
+  in.add_native_module("_mmap", fill_mmap);
+  in.add_native_module("_resource", fill_resource);
 }
 
 }  // namespace tessera::stdlib

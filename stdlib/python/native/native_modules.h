@@ -56,6 +56,9 @@ void fill_images(Interpreter& in, Module& module);
 void fill_unicode_names(Interpreter& in, Module& module);
 void fill_codec(Interpreter& in, Module& module);
 void fill_pickle(Interpreter& in, Module& module);
+void fill_expat(Interpreter& in, Module& module);
+void fill_mmap(Interpreter& in, Module& module);
+void fill_resource(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
 void add_native_modules(Interpreter& in);
