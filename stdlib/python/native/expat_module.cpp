@@ -47,8 +47,16 @@ enum Event : uint8_t {
   kStartDoctypeDecl, kEndDoctypeDecl, kEntityDecl, kXmlDecl, kElementDecl, kAttlistDecl, kSkippedEntity, kUnknownEncoding, kEvents
 };
 
+struct Parser;
+
+// What Expat gives back with each event.
+struct Hook {
+  Parser* parser;
+};
+
 struct Parser : GcObject {
   Handle* handle = nullptr;
+  Hook hook{this};
   Interpreter* in = nullptr;
   Value handlers[kEvents];
   Value parent;  // of a parser for an external entity: they share what the declarations said
@@ -63,7 +71,7 @@ struct Parser : GcObject {
 };
 
 Parser* self_of(const Args& args) { return known_cast<Parser>(args[0]); }
-Parser* parser_of(void* user) { return static_cast<Parser*>(user); }
+Parser* parser_of(void* user) { return static_cast<Hook*>(user)->parser; }
 
 Value text_or_none(Interpreter& in, Text text) { return text == nullptr ? Value::none() : make_str(in, text); }
 Value name_or_none(Interpreter& in, Text text) { return text == nullptr ? Value::none() : Value(intern(in, text)); }
@@ -274,7 +282,7 @@ void listen(Parser* p, int event, bool on) {
     case kElementDecl: return l.SetElementDeclHandler(h, on ? element : nullptr);
     case kAttlistDecl: return l.SetAttlistDeclHandler(h, on ? attributes : nullptr);
     case kSkippedEntity: return l.SetSkippedEntityHandler(h, on ? skipped_entity : nullptr);
-    default: return l.SetUnknownEncodingHandler(h, on ? unknown_encoding : nullptr, p);
+    default: return l.SetUnknownEncodingHandler(h, on ? unknown_encoding : nullptr, &p->hook);
   }
 }
 
@@ -287,7 +295,7 @@ Value new_parser(Interpreter& in, Type* type, Handle* handle) {
   Parser* const p = make_object<Parser>(in, type);
   p->handle = handle, p->in = &in;
   for (Value& handler : p->handlers) handler = Value::none();
-  library().SetUserData(handle, p);
+  library().SetUserData(handle, &p->hook);
   return Value::adopt(p);
 }
 
