@@ -159,10 +159,10 @@ void fill_mmap(Interpreter& in, Module& module) {
   type->slots.length = [](Interpreter&, const Value& self) { return static_cast<int64_t>(open_map(self)->size); };
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "closed", [](Interpreter&, const Args& args) { return Value::boolean(map_of(args[0])->data == nullptr); });
-  add_buffer_source(in, kMapLayout, [](const Value& self, Buffer& out) {
+  add_buffer_source(in, kMapLayout, [](Interpreter&, const Value& self, Buffer& out, BufferLayout*) {
     Map* const map = map_of(self);
     if (map->data == nullptr) throw Error(ErrorKind::ValueError, "mmap closed or invalid");
-    out = {map->data, map->size, !map->writable, 'B', 1, &map->exports};
+    out.data = map->data, out.size = map->size, out.readonly = !map->writable, out.exports = &map->exports;
     return true;
   });
   set_member(in, module, "Map", Value(static_cast<Object*>(type)));
