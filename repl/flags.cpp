@@ -5,6 +5,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include <sys/random.h>
+
+#include "lang/types/hash_key.h"
+
 namespace tessera::repl {
 
 using lang::Flags;
@@ -20,7 +24,7 @@ bool set_flag(Flags& flags, char letter) {
     case 'O': ++flags.optimize; return true;
     case 'P': flags.safe_path = 1; return true;
     case 'q': flags.quiet = 1; return true;
-    case 'R': return true;  // hashes are the same in each process
+    case 'R': return true;  // hashes are the same in each process, unless PYTHONHASHSEED says else
     case 's': flags.no_user_site = 1; return true;
     case 'S': flags.no_site = 1; return true;
     case 'u': flags.unbuffered = true; return true;
@@ -40,6 +44,21 @@ bool read_max_digits(std::string_view text, int& digits) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || (value != 0 && value < kLeastMaxDigits)) return false;
   digits = value;
+  return true;
+}
+
+// PYTHONHASHSEED: the key of the hashes of texts. False: it is none.
+bool set_hash_seed(std::string_view text) {
+  lang::HashKey key;
+  if (text == "random") {
+    if (getrandom(&key, sizeof key, 0) != sizeof key) return false;
+    lang::set_hash_key(key);
+    return true;
+  }
+  uint32_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  lang::set_hash_key(lang::hash_key_of_seed(seed));
   return true;
 }
 
@@ -84,6 +103,8 @@ std::string read_environment(Flags& flags) {
   if (variable("PYTHONSAFEPATH") != nullptr) flags.safe_path = 1;
   if (variable("PYTHONUNBUFFERED") != nullptr) flags.unbuffered = true;
   if (variable("PYTHONDEVMODE") != nullptr) flags.dev_mode = true;
+  if (const char* seed = variable("PYTHONHASHSEED"); seed != nullptr && !set_hash_seed(seed))
+    return "PYTHONHASHSEED must be \"random\" or an integer in range [0; 4294967295]";
   if (const char* list = variable("PYTHONWARNINGS")) {
     std::vector<std::string> first;
     std::istringstream parts{std::string(list)};

@@ -47,6 +47,7 @@ std::string full_name(const Signature& signature, const Args& args) {
     return std::string(args.callee->module->view()) + "." + signature.function_name;
   }
   if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
+  if (signature.function_name == args.callee->owner->name->view()) return signature.function_name;
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }
 
@@ -182,7 +183,7 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       return;
     case Check::Bool: value = Value::boolean(truth(in, value)); return;
     case Check::Str:
-      if (!is_str(value)) wrong_type(in, signature, at, skip, "str", value);
+      if (!is_str(value)) wrong_type(in, signature, at, skip, p.allows_none ? "str or None" : "str", value);
       return;
     case Check::List:
       if (!value.is_object() || value.as_object()->kind != ObjectKind::List)
@@ -361,8 +362,10 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 const Signature* signature_of(Interpreter& in, const NativeFunction* f) {
   if (f->signature != nullptr || f->text == nullptr) return f->signature;
   const std::string whole = (*f->text == '(' ? std::string(f->name->view()) : "") + f->text;
-  f->signature = &in.shared->signatures.emplace_back(parse_signature(in, whole));
-  return f->signature;
+  Signature& read = in.shared->signatures.emplace_back(parse_signature(in, whole));
+  // Messages about the arguments of a class name the class.
+  if (f->owner != nullptr && read.function_name == "__init__") read.function_name = f->owner->name->view();
+  return f->signature = &read;
 }
 
 std::string doc_of(const NativeFunction* f) { return f->describe != nullptr ? f->describe(f) : f->doc; }

@@ -13,6 +13,7 @@
 #include "lang/types/bytes_parts.h"
 #include "lang/builtins/builtins.h"
 #include "lang/types/codec.h"
+#include "lang/types/hash_key.h"
 #include "lang/types/iterators.h"
 #include "lang/types/number.h"
 #include "lang/types/range.h"
@@ -36,7 +37,7 @@ Value repr_slot(Interpreter& in, const Value& self) {
 
 int64_t hash_slot(Interpreter&, const Value& self) {
   Bytes* b = as_bytes(self);
-  if (b->hash == 0) b->hash = hash_text(b->view());
+  if (b->hash == 0) b->hash = hash_is_keyed ? keyed_hash_bytes(b->view()) : hash_text(b->view());
   return b->hash;
 }
 
@@ -63,6 +64,7 @@ size_t repeated_size(size_t size, int64_t times) {
 }
 
 Value repeat(Interpreter& in, const Value& self, int64_t times) {
+  if (times == 1 && self.as_object()->type == bytes_types(in).bytes) return self;
   const size_t size = repeated_size(bytes_of(self).size(), times);
   if (is_bytes(self)) {
     Bytes* out = new_bytes(in, size);
@@ -201,11 +203,20 @@ void delete_slice(Interpreter& in, ByteArray* a, SliceIndices r) {
   byte_array_resize(in, a, to);
 }
 
+// What counts as a number cannot be assigned to a slice, even if it is bytes-like as the arrays of NumPy.
+bool is_number(Interpreter& in, const Value& value) {
+  const Value plain = unboxed(value);
+  if (!plain.is_object()) return !plain.is_none();
+  const Type* const type = plain.as_object()->type;
+  return !(type_lookup(type, in.names->index).is_undefined() && type_lookup(type, in.names->int_).is_undefined() &&
+           type_lookup(type, in.names->float_).is_undefined());
+}
+
 void set_slice(Interpreter& in, const Value& self, const Slice* slice, const Value& value) {
   std::string fresh;
-  if (is_bytes_like(in, value)) {
+  if (is_bytes_like(in, value) && !is_number(in, value)) {
     fresh = BytesLike(in, value, BytesLike::kCopyGaps).view();
-  } else if (unboxed(value).is_int() || unboxed(value).is_bool() || is_str(value) || !is_iterable(in, value)) {
+  } else if (is_number(in, value) || is_str(value) || !is_iterable(in, value)) {
     throw Error(ErrorKind::TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)");
   } else {
     fresh = bytes_of(bytes_from_items(in, value, "byte must be in range(0, 256)"));
@@ -396,8 +407,7 @@ bool is_size(Interpreter& in, const Value& source, int64_t& size) {
 Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArguments& a) {
   const Value& source = a.source;
   if (!source.is_undefined() && is_str(source)) {
-    if (a.encoding.is_undefined() && a.errors.is_undefined())
-      throw Error(ErrorKind::TypeError, "string argument without an encoding");
+    if (a.encoding.is_undefined()) throw Error(ErrorKind::TypeError, "string argument without an encoding");
     return encoded(in, source, a.encoding, a.errors);
   }
   if (!a.encoding.is_undefined()) throw Error(ErrorKind::TypeError, "encoding without a string argument");
@@ -421,7 +431,7 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
 
 // What an object's own __bytes__ gives; Undefined: it has none.
 Value own_bytes(Interpreter& in, const Value& source) {
-  if (!source.is_object() || is_str(source)) return Value();
+  if (!source.is_object()) return Value();
   const Value method = type_lookup(source.as_object()->type, intern(in, "__bytes__"));
   if (method.is_undefined()) return Value();
   Value answer = call_special(in, method, source);

@@ -2,6 +2,7 @@
 #include "lang/types/codec.h"
 
 #include "lang/core/error.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
@@ -62,6 +63,12 @@ Value ask_registry(Interpreter& in, std::string_view function, const Value& obje
   return call(in, get_attr(in, codecs, intern(in, function)), {object, make_str(in, encoding), make_str(in, errors)});
 }
 
+// -X dev: a wrong name of an error handler is told even if there is no error.
+bool tells_handlers(Interpreter& in, std::string_view errors) { return in.host().flags.dev_mode && errors != "strict"; }
+void check_handler(Interpreter& in, std::string_view errors) {
+  call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup_error")), {make_str(in, errors)});
+}
+
 bool same_in_ascii(Codec codec) { return codec == Codec::Utf8 || codec == Codec::Ascii || codec == Codec::Latin1; }
 
 std::string decode_native(Interpreter& in, std::string_view bytes, const CodecName& codec, std::string_view errors,
@@ -74,6 +81,7 @@ std::string decode_native(Interpreter& in, std::string_view bytes, const CodecNa
 }  // namespace
 
 Value encode_text(Interpreter& in, const Value& text, std::string_view encoding, std::string_view errors) {
+  if (tells_handlers(in, errors)) check_handler(in, errors);
   const CodecName* const codec = find_codec(encoding);
   if (codec == nullptr) return ask_registry(in, "_encode_text", text, encoding, errors);
   if (same_in_ascii(codec->codec) && as_str(text)->is_ascii()) return make_bytes(in, text_of(text));
@@ -83,6 +91,12 @@ Value encode_text(Interpreter& in, const Value& text, std::string_view encoding,
 }
 
 Value decode_text(Interpreter& in, std::string_view bytes, std::string_view encoding, std::string_view errors) {
+  Value kept;
+  if (tells_handlers(in, errors)) {  // may run a script
+    kept = make_bytes(in, bytes);
+    bytes = bytes_of(kept);
+    check_handler(in, errors);
+  }
   const CodecName* const codec = find_codec(encoding);
   if (codec == nullptr) return ask_registry(in, "_decode_text", make_bytes(in, bytes), encoding, errors);
   if (same_in_ascii(codec->codec) && all_ascii(bytes)) return make_str(in, bytes, bytes.size());

@@ -236,7 +236,7 @@ int64_t hash_slot(Interpreter& in, const Value& self) {
     throw Error(ErrorKind::ValueError, "memoryview: hashing is restricted to formats 'B', 'b' or 'c'");
   hash(in, Value(view->owner));  // may run a script
   const Value bytes = memory_view_bytes(in, view_of(self));
-  return view->hash = hash_text(bytes_of(bytes));
+  return view->hash = hash(in, bytes);
 }
 
 Value repr_slot(Interpreter& in, const Value& self) {

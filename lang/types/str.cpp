@@ -1,4 +1,5 @@
 // Making, joining and indexing strings; their methods are in str_methods.cpp.
+#include "lang/types/hash_key.h"
 #include "lang/types/str.h"
 
 #include "lang/core/error.h"
@@ -129,6 +130,8 @@ Value make_str_lossy(Interpreter& in, std::string_view bytes) {
 
 // Eight bytes at a time through a 64x64->128 bit product whose halves are folded together.
 int64_t hash_text(std::string_view text) noexcept {
+  if (hash_is_keyed) [[unlikely]]
+    return keyed_hash_text(text);
   auto mix = [](uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);

@@ -234,8 +234,11 @@ void close_raw_quietly(Interpreter& in, BinaryFile* f) noexcept {
   }
 }
 
+Value last_repr(Interpreter& in, const Value& self);
+
 void destroy_file(Interpreter& in, Object* self) {
   BinaryFile* f = known_cast<BinaryFile>(self);
+  if (f->place == Place::Disk && !f->closed && f->owns_fd) warn_unclosed(in, self, last_repr);
   if (f->place == Place::Raw && f->ready && !f->detached) close_raw_quietly(in, f);
   close_file(in, f);
   free_object(in, known_cast<BinaryFile>(self));
@@ -860,19 +863,24 @@ Value file_detach(Interpreter& in, const Args& args) {
   return raw;
 }
 
-Value file_repr(Interpreter& in, const Value& self) {
-  const BinaryFile* f = file_of(self);
+Value described(Interpreter& in, const BinaryFile* f, Value name) {
   if (!f->buffered && f->closed) return make_str(in, "<_io.FileIO [closed]>");
   const bool script = (f->type->type_flags & kScriptClass) != 0 && f->buffered;
   std::string text = script ? "<" + std::string(f->type->name->view()) : "<_io." + std::string(f->buffered ? f->type->name->view() : "FileIO");
-  Value name = f->name;
-  if (!f->buffered) name = find_attr(in, self, intern(in, "name"));
   if (f->place == Place::Raw) name = f->detached || !f->ready ? Value() : find_attr(in, f->raw, intern(in, "name"));
   if (!name.is_undefined()) text += " name=" + repr_text(in, name);
   else if (!f->buffered) text += " fd=" + std::to_string(f->fd);
   if (!f->buffered) text += " mode='" + f->mode + "' closefd=" + (f->owns_fd ? "True" : "False");
   return make_str(in, text + ">");
 }
+
+Value file_repr(Interpreter& in, const Value& self) {
+  const BinaryFile* f = file_of(self);
+  return described(in, f, f->buffered ? f->name : find_attr(in, self, intern(in, "name")));
+}
+
+// The same of a file that is being destroyed: its attributes are gone already.
+Value last_repr(Interpreter& in, const Value& self) { return described(in, file_of(self), file_of(self)->name); }
 
 // --- FileIO and the buffers around raw streams, made by scripts
 
@@ -882,7 +890,12 @@ void open_file(Interpreter& in, BinaryFile* f, const Value& file, const Value& m
   const Opened opened = open_descriptor(in, file, parsed, closefd, opener);
   take_descriptor(in, f, opened.fd, opened.owned, parsed);
   f->name = opened.name;
-  set_attr(in, Value(f), intern(in, "name"), opened.name);
+  try {
+    set_attr(in, Value(f), intern(in, "name"), opened.name);
+  } catch (...) {
+    if (file.is_int()) f->owns_fd = false;  // it stays with who has opened it
+    throw;
+  }
 }
 
 Value make_file_io(Interpreter& in, Type* type, const Args& args) {
@@ -1008,6 +1021,7 @@ Value memory_setstate(Interpreter& in, const Args& args) {
   }
   const int64_t position = int_argument(in, items[1]);
   if (position < 0) throw Error(ErrorKind::ValueError, "position value cannot be negative");
+  check_open(in, f);
   check_resizable(memory_of(f));
   set_initial(in, f, &items[0]);
   f->position = position;

@@ -3,6 +3,8 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/digest.h"
 #include "stdlib/python/native/native_modules.h"
@@ -54,6 +56,14 @@ int64_t between(Interpreter& in, const Value& v, int64_t least, int64_t most, co
   return i;
 }
 
+uint64_t unsigned_up_to(Interpreter& in, const Value& v, uint64_t most, const char* message) {
+  const Value whole = whole_index(in, v);
+  uint64_t number = 0;
+  if (whole_sign(whole) < 0) throw Error(ErrorKind::ValueError, "value must be positive");
+  if (!whole_to_uint64(whole, number) || number > most) throw Error(ErrorKind::OverflowError, message);
+  return number;
+}
+
 // blake2(wide, data, digest_size, key, salt, person, fanout, depth, leaf_size, node_offset, node_depth, inner_size,
 // last_node)
 Value new_blake2(Interpreter& in, const Args& args) {
@@ -74,9 +84,8 @@ Value new_blake2(Interpreter& in, const Args& args) {
   o.key = check(key, most, "key");
   o.fanout = static_cast<uint32_t>(between(in, args[6], 0, 255, "fanout must be between 0 and 255"));
   o.depth = static_cast<uint32_t>(between(in, args[7], 1, 255, "depth must be between 1 and 255"));
-  o.leaf_size = static_cast<uint32_t>(between(in, args[8], 0, UINT32_MAX, "leaf_size is too large"));
-  o.node_offset = static_cast<uint64_t>(
-      between(in, args[9], 0, wide ? INT64_MAX : (int64_t{1} << 48) - 1, "node_offset is too large"));
+  o.leaf_size = static_cast<uint32_t>(unsigned_up_to(in, args[8], UINT32_MAX, "leaf_size is too large"));
+  o.node_offset = unsigned_up_to(in, args[9], wide ? UINT64_MAX : (uint64_t{1} << 48) - 1, "node_offset is too large");
   o.node_depth = static_cast<uint32_t>(between(in, args[10], 0, 255, "node_depth must be between 0 and 255"));
   o.inner_size = static_cast<uint32_t>(
       between(in, args[11], 0, static_cast<int64_t>(most),

@@ -36,8 +36,11 @@ void close_stream(Interpreter& in, TextFile* f) noexcept {
   }
 }
 
+Value file_repr(Interpreter& in, const Value& self);
+
 void destroy_file(Interpreter& in, Object* self) {
   TextFile* f = known_cast<TextFile>(self);
+  if (f->place == Place::Disk && !f->closed && f->owns_fd) warn_unclosed(in, self, file_repr);
   if (f->place == Place::Stream && f->ready && !f->detached) close_stream(in, f);
   close_file(in, f);
   free_object(in, known_cast<TextFile>(self));
@@ -288,6 +291,8 @@ void set_encoding(Interpreter& in, TextFile* f, const Value& encoding, const Val
     f->errors_name = "strict";
   }
   if (has_text(in, errors, function, "errors")) f->errors_name = text_of(errors);
+  if (in.host().flags.dev_mode && f->errors_name != "strict")
+    call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup_error")), {make_str(in, f->errors_name)});
   f->codec = f->codec_encoder = f->codec_decoder = Value();
   const std::string& name = f->errors_name;
   f->on_error = name == "ignore" ? OnError::Ignore : name == "replace" ? OnError::Replace : OnError::Strict;
@@ -306,6 +311,8 @@ void set_encoding(Interpreter& in, TextFile* f, const Value& encoding, const Val
 void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const Value& errors, const Value& newline,
                       const char* function) {
   set_newline(in, f, newline, function[0] == 'o' ? "open() argument 'newline'" : "TextIOWrapper() argument 'newline'");
+  if (encoding.is_none() && x_option(in, "warn_default_encoding") != nullptr)
+    in.warn(ErrorKind::EncodingWarning, "'encoding' argument not specified");
   set_encoding(in, f, encoding, errors, function);
 }
 

@@ -75,7 +75,7 @@ Format parse_format(Interpreter& in, const Value& value) {
     }
     const char code = text[i];
     const size_t width = format.native ? native_width(code) : standard_width(code);
-    if (width == 0) throw_struct(in, "bad char in struct format");
+    if (width == 0) throw_struct(in, code == 0 ? "embedded null character" : "bad char in struct format");
     if (format.native) format.size = (format.size + width - 1) / width * width;
     format.fields.push_back({code, count, width, format.size});
     format.size += count * width;

@@ -10,7 +10,12 @@
 
 #include <algorithm>
 
+#include "lang/core/ending.h"
+#include "lang/core/host.h"
+#include "lang/types/dict.h"
+#include "lang/types/str.h"
 #include "lang/vm/allow_others.h"
+#include "lang/vm/vm.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
@@ -36,6 +41,27 @@ const Value* make_argument(const Args& args, uint32_t index, std::string_view na
 bool has_script_init(Interpreter& in, const Type* type) {
   const Value& init = type_lookup(type, in.names->init);
   return init.is_object() && init.as_object()->kind == ObjectKind::Function;
+}
+
+void warn_unclosed(Interpreter& in, Object* file, Value (*describe)(Interpreter& in, const Value& file)) noexcept {
+  // A script's class could keep the file from within its own methods, and there is no way back for the object.
+  if ((file->type->type_flags & kScriptClass) != 0 || is_ending(in)) return;
+  // The interpreter ends: no script runs any more, and the modules may be gone.
+  if (in.not_implemented.is_undefined() || (in.vm().builtins()->flags & kFinalized) != 0) return;
+  if (dict_get_text(in.modules().table(), "warnings") == nullptr) return;
+  ++file->refcount;  // for the while that it is described
+  try {
+    const Value text = describe(in, Value(file));
+    in.warn(ErrorKind::ResourceWarning, "unclosed file " + std::string(text_of(text)));
+  } catch (...) {  // a destructor has no caller
+  }
+  --file->refcount;
+}
+
+const std::string* x_option(Interpreter& in, std::string_view name) {
+  for (const auto& [option, value] : in.host().flags.x_options)
+    if (option == name) return &value;
+  return nullptr;
 }
 
 void run_native_init(Interpreter& in, const Value& made, const Args& args) {

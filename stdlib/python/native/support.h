@@ -43,6 +43,13 @@ const Value* keyword_argument(const Args& args, std::string_view name);
 // Argument `index`, or keyword `name`, or null.
 const Value* make_argument(const Args& args, uint32_t index, std::string_view name);
 
+// ResourceWarning for an open file that is being destroyed. Nothing is said as long as `warnings` was not imported: its first filters
+// are silent about that.
+void warn_unclosed(Interpreter& in, Object* file, Value (*describe)(Interpreter& in, const Value& file)) noexcept;
+
+// The value of an option -X name=value, "" of one without a value; null: it was not given.
+const std::string* x_option(Interpreter& in, std::string_view name);
+
 // Does instances' `__init__` come from a script class below the native type? Then `make` leaves the arguments to it.
 bool has_script_init(Interpreter& in, const Type* type);
 

@@ -136,8 +136,9 @@ Value flags_tuple(Interpreter& in) {
   std::vector<Value> values;
   for (const int count : counts) values.push_back(Value::integer(count));
   values.push_back(Value::boolean(f.dev_mode));
-  values.push_back(Value::integer(1));  // utf8_mode
-  values.push_back(Value::integer(0));  // warn_default_encoding
+  const std::string* const utf8 = x_option(in, "utf8");
+  values.push_back(Value::integer(utf8 == nullptr || *utf8 != "0"));  // utf8_mode
+  values.push_back(Value::integer(x_option(in, "warn_default_encoding") != nullptr));
   values.push_back(Value::boolean(f.safe_path != 0));
   values.push_back(Value::integer(f.int_max_str_digits));
   return make_tuple(in, values.data(), values.size());

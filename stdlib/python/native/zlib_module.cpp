@@ -300,12 +300,14 @@ const NativeDef kCompressMethods[] = {
     {"flush(self, mode=4, /)", compress_flush, "What is left."},
     {"copy(self)", copy_stream, "A copy with the same state."},
     {"__copy__(self)", copy_stream},
+    {"__deepcopy__(self, memo, /)", copy_stream},
 };
 const NativeDef kDecompressMethods[] = {
     {"decompress(self, data, /, max_length=0)", decompress_part, "Decompress a part."},
     {"flush(self, length=16384, /)", decompress_flush, "What is left."},
     {"copy(self)", copy_stream, "A copy with the same state."},
     {"__copy__(self)", copy_stream},
+    {"__deepcopy__(self, memo, /)", copy_stream},
 };
 
 Type* make_stream_type(Interpreter& in, Module& module, std::string_view name) {
