@@ -4,6 +4,7 @@
 #include "lang/core/host.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
+#include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -57,7 +58,11 @@ void flush(Interpreter& in, const Value& file) {
 // The write() of a native file, which stays the same from value to value; null: of any other object, which is asked each time.
 const NativeFunction* native_write(Interpreter& in, const Value& file) {
   const Type* const type = type_of(in, file);
-  if ((type->type_flags & kScriptClass) || type->attributes_offset != 0 || type->slots.get_attr != nullptr) return nullptr;
+  if ((type->type_flags & kScriptClass) || type->slots.get_attr != nullptr) return nullptr;
+  if (type->attributes_offset != 0) {
+    const Attributes& own = attributes_of(file.as_object());
+    if (own.count != 0 || own.dict != nullptr) return nullptr;
+  }
   const Value& method = type_lookup(type, in.names->write);
   const bool native = method.is_object() && method.as_object()->kind == ObjectKind::NativeFunction;
   return native && known_cast<NativeFunction>(method)->is_method() ? known_cast<NativeFunction>(method) : nullptr;

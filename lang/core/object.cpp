@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lang/objects/attribute.h"
+#include "lang/objects/generator.h"
 #include "lang/core/ending.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
@@ -33,18 +34,21 @@ namespace {
 constexpr uint32_t kMaxDestroyDepth = 100;
 constexpr size_t kSlabBytes = 64 << 10;
 
-// False: the object has come back to life.
-bool finalize(Interpreter& in, Object* object) noexcept {
-  object->refcount = 1;
-  run_finalizer(in, object);
-  return --object->refcount == 0;
-}
-
 // Weak references to an object that is on its way out: callbacks may collect, and it is not garbage.
 [[gnu::noinline]] void clear_weak_references(Interpreter& in, Object* object) noexcept {
   object->refcount = 1;
   in.weak_references().clear(object);
   --object->refcount;
+}
+
+// False: the object has come back to life.
+bool finalize(Interpreter& in, Object* object) noexcept {
+  // As CPython's, a generator ends after its weak references.
+  if (object->kind == ObjectKind::Generator && (object->flags & kWeaklyReferenced)) clear_weak_references(in, object);
+  object->refcount = 1;
+  if (object->kind != ObjectKind::Generator || !generator_end_unseen(in, known_cast<Generator>(object)))
+    run_finalizer(in, object);
+  return --object->refcount == 0;
 }
 
 [[gnu::always_inline]] inline void destroy_now(Interpreter& in, Object* object) noexcept {

@@ -384,22 +384,43 @@ static Dict* dict_of_holder(const Value& object) {
   return object.as_object()->kind == ObjectKind::Module ? object_cast<Module>(object)->dict : nullptr;
 }
 
+// What the object itself holds, or null.
+static const Value* find_held(const Value& object, const Type* type, Str* name) {
+  if (object.is_object() && type->attributes_offset != 0) return find_own_attribute(object.as_object(), name);
+  Dict* const dict = dict_of_holder(object);
+  return dict != nullptr ? dict_get_str(dict, name) : nullptr;
+}
+
 Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   Type* type = type_of(in, object);
-  const Value in_class = type_lookup(type, name);
-  if (!in_class.is_undefined() && is_read_first(in, in_class)) return bind_attribute(in, in_class, object, type);
-  if (object.is_object() && type->attributes_offset != 0) {
-    if (const Value* own = find_own_attribute(object.as_object(), name)) return *own;
-  } else if (Dict* const dict = dict_of_holder(object)) {
-    if (const Value* own = dict_get_str(dict, name)) return *own;
+  const Value& found = type_lookup(type, name);
+  if (found.is_undefined()) {
+    if (const Value* const held = find_held(object, type, name)) return *held;
+    // Native types have their module in no dict; instances of those outside of builtins show it all the same.
+    return name == in.names->module && type->module != in.names->builtins ? find_type_attribute(in, type, name) : Value();
   }
-  if (!in_class.is_undefined()) return bind_attribute(in, in_class, object, type);
-  // Native types have their module in no dict; instances of those outside of builtins show it all the same.
-  return name == in.names->module && type->module != in.names->builtins ? find_type_attribute(in, type, name) : Value();
+  const Value in_class = found;
+  if (!is_read_first(in, in_class)) {
+    if (const Value* const held = find_held(object, type, name)) return *held;
+  }
+  return bind_attribute(in, in_class, object, type);
+}
+
+// Whether the object itself is all that is asked: an instance of a class without hooks that has nothing of the name. `held` is what it
+// holds, or null.
+static inline bool is_read_alone(Interpreter& in, const Value& object, Str* name, const Value*& held) {
+  if (!object.is_object() || object.as_object()->kind != ObjectKind::Instance) return false;
+  const Type* const type = object.as_object()->type;
+  if ((type->type_flags & (kHasGetAttrHook | kHasGetAttribute)) || type->slots.get_attr != nullptr ||
+      type->attributes_offset == 0 || name == in.names->module || !type_lookup(type, name).is_undefined())
+    return false;
+  held = find_own_attribute(object.as_object(), name);
+  return true;
 }
 
 Value find_attr(Interpreter& in, const Value& object, Str* name) {
   name = interned(in, name);
+  if (const Value* held; is_read_alone(in, object, name, held)) return held != nullptr ? *held : Value();
   Type* type = type_of(in, object);
   try {
     Value found = find_before_hook(in, object, name);
@@ -454,6 +475,7 @@ Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
 
 Value get_attr(Interpreter& in, const Value& object, Str* name) {
   name = interned(in, name);
+  if (const Value* held; is_read_alone(in, object, name, held) && held != nullptr) return *held;
   if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
   Value found = find_before_hook(in, object, name);
   if (found.is_undefined()) no_attribute(in, object, name);

@@ -90,7 +90,8 @@ int64_t t_hash(Interpreter& in, const Value& self) {
 }
 
 int64_t t_length(Interpreter& in, const Value& self) {
-  const Value given = call_special(in, method_of(in, self, in.names->len), self);
+  const Value& method = method_of(in, self, in.names->len);
+  const Value given = is_function(method) ? in.vm().call_function(as_function(method), self, Args{}) : call_special(in, method, self);
   if (given.is_int() && given.as_int() >= 0) [[likely]]
     return given.as_int();
   const Value answer = whole_index(in, given);
@@ -205,6 +206,10 @@ void t_del_item(Interpreter& in, const Value& self, const Value& key) {
 }
 
 bool t_contains(Interpreter& in, const Value& self, const Value& item) {
+  if (const Value& method = method_of(in, self, in.names->contains); is_function(method)) {
+    const Value answer = in.vm().call_function(as_function(method), self, Args{&item, 1});
+    return answer.is_bool() ? answer.as_bool() : truth(in, answer);
+  }
   const Value method = method_of(in, self, in.names->contains);
   if (method.is_none())
     throw_error(ErrorKind::TypeError, "'%s' object is not a container", std::string(type_name(in, self)).c_str());

@@ -344,8 +344,9 @@ bool Gathering::take(Interpreter& in, Value& item, bool move) {
   if (item.is_object() && takes != Takes::All && (takes != Takes::Quiet || item.as_object()->type != in.types.str)) return false;
   if (takes == Takes::Numbers && item.is_none()) return false;
   if (takes >= Takes::False) return truth(in, item) == (takes == Takes::True);
-  if (move) items[count++] = std::move(item);
-  else items[count++] = item;
+  if (move) new (end()) Value(std::move(item));
+  else new (end()) Value(item);
+  ++count;
   return true;
 }
 
@@ -355,8 +356,7 @@ bool generator_gather(Interpreter& in, Generator* generator, Gathering& gathered
     ~Guard() { generator->gathering = nullptr; }
   };
   in.poll();
-  for (Value& item : gathered) item = Value();
-  gathered.count = 0;
+  gathered.clear();
   check_not_running(generator);
   if (check_finished(generator)) return false;
   const Value keep(generator);
@@ -389,6 +389,12 @@ bool can_just_stop(const Generator* generator) {
 }
 
 }  // namespace
+
+bool generator_end_unseen(Interpreter& in, Generator* generator) noexcept {
+  if (!can_just_stop(generator)) return false;
+  generator_finish(in, generator);
+  return true;
+}
 
 void generator_close(Interpreter& in, Generator* generator) {
   check_not_running(generator);

@@ -24,14 +24,20 @@ struct Gathering {
   static constexpr uint32_t kMost = 32;
 
   explicit Gathering(Takes what) : takes(what) {}
+  ~Gathering() { clear(); }
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
   // Returns false if the item is not to be gathered, and is left as it is.
   bool take(Interpreter& in, Value& item, bool move);
-  Value* begin() { return items; }
-  Value* end() { return items + count; }
+  void clear() {
+    while (count != 0) begin()[--count].~Value();
+  }
+  Value* begin() { return reinterpret_cast<Value*>(room); }
+  Value* end() { return begin() + count; }
 
   const Takes takes;
   uint32_t count = 0;
-  Value items[kMost];
+  alignas(Value) unsigned char room[kMost * sizeof(Value)];
 };
 
 struct Generator : GcObject {
@@ -87,6 +93,8 @@ inline Generator* gatherable(const Value& v) noexcept {
 // The same after raising `exception` at the yield. GeneratorExit closes what it delegates to, if `close_on_exit`.
 bool generator_throw(Interpreter& in, Generator* generator, const Value& exception, Value& out,
                      bool close_on_exit = true);
+// Ends a generator that would not see GeneratorExit. Returns false, with nothing done, for any other.
+bool generator_end_unseen(Interpreter& in, Generator* generator) noexcept;
 void generator_close(Interpreter& in, Generator* generator);
 // Its frame has returned or raised: lets go of everything that it holds.
 void generator_finish(Interpreter& in, Generator* generator) noexcept;

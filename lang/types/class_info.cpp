@@ -111,8 +111,10 @@ Value union_members(Interpreter& in, const Value& v) {
 static Type* claimed_class(Interpreter& in, const Value& value) {
   if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return nullptr;
   const Type* const type = value.as_object()->type;
-  const bool may_claim = (type->type_flags & kHasGetAttribute) ||
-                         !type_lookup(type, in.names->class_).is(type_lookup(in.types.object, in.names->class_));
+  const Value& found = type_lookup(type, in.names->class_);
+  const bool of_object = found.is_object() && found.as_object()->type == in.types.getset_descriptor &&
+                         known_cast<Property>(found)->owner.is(Value(in.types.object));
+  const bool may_claim = (type->type_flags & kHasGetAttribute) || !of_object;
   return may_claim ? class_of(find_attr(in, value, in.names->class_)) : nullptr;
 }
 

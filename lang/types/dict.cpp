@@ -22,6 +22,7 @@ namespace {
 constexpr int32_t kEmptySlot = -1;
 constexpr int32_t kDeletedSlot = -2;
 constexpr uint32_t kPerturbShift = 5;
+constexpr uint32_t kFewestSlots = 8;
 
 uint32_t index_width(uint32_t slots) noexcept { return slots <= 128 ? 1 : slots <= 32768 ? 2 : 4; }
 uint32_t usable(uint32_t slots) noexcept { return static_cast<uint32_t>(uint64_t{slots} * 2 / 3); }
@@ -159,20 +160,19 @@ void resize(Interpreter& in, Dict* d, uint32_t slots) {
 
 uint32_t slots_for(size_t count) {
   if (count > (size_t{1} << 30)) throw Error(ErrorKind::MemoryError, std::string());
-  uint32_t slots = 8;
+  uint32_t slots = kFewestSlots;
   while (usable(slots) < count) slots *= 2;
   return slots;
 }
 
 // The smallest table, for a dict that has none.
 void make_table(Interpreter& in, Dict* d) {
-  constexpr uint32_t kSlots = 8;
-  char* const block = static_cast<char*>(in.allocate(block_bytes(kSlots)));
+  char* const block = static_cast<char*>(in.allocate(block_bytes(kFewestSlots)));
   d->entries = reinterpret_cast<DictEntry*>(block);
-  d->capacity = usable(kSlots);
-  d->slots = kSlots;
-  d->index = block + usable(kSlots) * sizeof(DictEntry);
-  std::memset(d->index, 0xff, kSlots);
+  d->capacity = usable(kFewestSlots);
+  d->slots = kFewestSlots;
+  d->index = block + usable(kFewestSlots) * sizeof(DictEntry);
+  std::memset(d->index, 0xff, kFewestSlots);
   ++d->layout_version;
   keys_changed(d);
 }
@@ -230,7 +230,9 @@ Dict* new_dict(Interpreter& in) { return make_object<Dict>(in, in.types.dict); }
 Value make_dict(Interpreter& in) { return Value::adopt(new_dict(in)); }
 
 void dict_reserve(Interpreter& in, Dict* d, size_t count) {
-  if (count > d->capacity) resize(in, d, slots_for(count));
+  if (count <= d->capacity) return;
+  if (d->entries == nullptr && slots_for(count) == kFewestSlots) make_table(in, d);
+  else resize(in, d, slots_for(count));
 }
 
 int32_t dict_find_str(const Dict* d, const Str* key, int64_t hash) noexcept {

@@ -140,6 +140,7 @@ Value int_of(Interpreter& in, const Value& x) {
 }
 
 Value int_make(Interpreter& in, Type* type, const Args& args) {
+  if (args.count == 1 && args.keyword_names == nullptr && type == in.types.integer) return int_of(in, args[0]);
   Value base = keyword(args, "int", {"base"}, "base");
   const uint32_t given = args.positional();
   if (args.count > 2)

@@ -118,7 +118,28 @@ bool strip_underscores(std::string& s) {
   return true;
 }
 
+namespace {
+
+// A number as most are written: ASCII digits with or without a sign, that fit into 64 bits. Undefined: any other text.
+Value short_decimal(std::string_view text) {
+  constexpr size_t kMostDigits = 18;
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > kMostDigits) return Value();
+  int64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return Value();
+    value = value * 10 + (c - '0');
+  }
+  return Value::integer(negative ? -value : value);
+}
+
+}  // namespace
+
 Value parse_int(Interpreter& in, std::string_view text, int base) {
+  if (base == 10) {
+    if (const Value number = short_decimal(text); !number.is_undefined()) return number;
+  }
   int radix = base;
   bool negative;
   std::string digits;

@@ -54,7 +54,8 @@ SetEntry* new_table(Interpreter& in, uint32_t slots) {
   const size_t bytes = size_t{slots} * sizeof(SetEntry);
   char* const table = static_cast<char*>(in.allocate(bytes));
   try {
-    repeat_in_pieces(in, table, std::string_view("", 1), bytes);
+    if (slots == kMinimum) for (uint32_t i = 0; i < kMinimum; ++i) new (reinterpret_cast<SetEntry*>(table) + i) SetEntry();
+    else repeat_in_pieces(in, table, std::string_view("", 1), bytes);
   } catch (...) {
     in.deallocate(table, bytes);
     throw;
@@ -176,6 +177,17 @@ bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
     throw;
   }
   return true;
+}
+
+void set_add_new(Interpreter& in, Set* set, const Value& key, int64_t hash) {
+  if (set->table == nullptr) {
+    set->table = new_table(in, kMinimum);
+    set->mask = kMinimum - 1;
+  }
+  insert_clean(set->table, set->mask, hash, Value(key));
+  ++set->count;
+  ++set->version;
+  if (uint64_t{++set->fill} * 5 >= uint64_t{set->mask} * 3) resize(in, set, roomy(set));
 }
 
 bool set_add(Interpreter& in, Set* set, const Value& key) { return set_add_hashed(in, set, key, hash(in, key)); }

@@ -108,6 +108,12 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
   return in.not_implemented;
 }
 
+// Puts into a fresh set what stands in another one, which gives each key once unless a comparison has changed it.
+void add_found(Interpreter& in, Set* result, bool unchanged, const Value& key, int64_t hash) {
+  if (unchanged) set_add_new(in, result, key, hash);
+  else set_add_hashed(in, result, key, hash);
+}
+
 Value intersect(Interpreter& in, const Value& self, const Value& other) {
   const bool freeze = frozen(in, self);
   if (other.is(self)) return set_copy(in, as_set(self), freeze);
@@ -116,8 +122,9 @@ Value intersect(Interpreter& in, const Value& self, const Value& other) {
     Set* walked = as_set(other);
     Set* asked = as_set(self);
     if (walked->count > asked->count) std::swap(walked, asked);
+    const uint32_t version = walked->version;
     each(walked, [&](const Value& key, int64_t h) {
-      if (set_contains_hashed(in, asked, key, h)) set_add_hashed(in, as_set(result), key, h);
+      if (set_contains_hashed(in, asked, key, h)) add_found(in, as_set(result), walked->version == version, key, h);
     });
     return result;
   }
@@ -139,10 +146,11 @@ Value subtract(Interpreter& in, const Value& self, const Value& other) {
     return result;
   }
   Value result = make_set(in, freeze);
+  const uint32_t version = set->version;
   each(set, [&](const Value& key, int64_t h) {
     const bool there =
         is_set(other) ? set_contains_hashed(in, as_set(other), key, h) : dict_find(in, as_dict(other), key, h) >= 0;
-    if (!there) set_add_hashed(in, as_set(result), key, h);
+    if (!there) add_found(in, as_set(result), set->version == version, key, h);
   });
   return result;
 }

@@ -6,6 +6,8 @@
 namespace tessera::lang {
 
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
+// Of a key that a set lacks which nothing was ever taken from. If it throws, the set is of no use any more.
+void set_add_new(Interpreter& in, Set* set, const Value& key, int64_t hash);
 bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
 bool set_discard_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
 void set_merge(Interpreter& in, Set* set, Set* other);

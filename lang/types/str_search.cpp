@@ -268,14 +268,15 @@ struct Pieces {
   Interpreter& in;
   const Str* of;
   Value list;
-  Pieces(Interpreter& i, const Value& text) : in(i), of(as_str(text)), list(make_list(i)) {}
+  Pieces(Interpreter& i, const Value& text) : in(i), of(as_str(text)), list(make_list(i, 4)) {}
   void add(std::string_view piece) {
     in.check_stop();
     list_append(in, as_list(list), part_of(in, of, piece));
   }
   void add_ascii(std::string_view piece) {
     in.check_stop();
-    list_append(in, as_list(list), make_str(in, piece, piece.size()));
+    if (piece.size() == 1) list_append(in, as_list(list), in.shared->chars[static_cast<unsigned char>(piece[0])]);
+    else list_append(in, as_list(list), make_str(in, piece, piece.size()));
   }
 };
 

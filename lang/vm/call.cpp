@@ -389,7 +389,14 @@ Value VirtualMachine::call_function(Function* function, const Value& self, const
   if (count <= kMostDirect && window + kMostDirect + 1 < stack_end_) {
     if (first != 0) window[0] = self;
     for (uint32_t i = 0; i < args.count; ++i) window[first + i] = args[i];
-    frame = begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
+    const Code* const code = function->code;
+    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
+        args.keyword_names == nullptr) [[likely]] {
+      frame = push_frame(function, window, count, FrameKind::Entry, 0);
+      ++function->refcount;
+    } else {
+      frame = begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
+    }
   } else {
     std::vector<Value> values;
     values.reserve(count);
@@ -406,6 +413,12 @@ Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
 }
 
 Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
+  if (frame->kind == FrameKind::Entry && frame->generator == nullptr) {  // natives call scripts as often as scripts do
+    Value answer = std::move(returned);
+    pop_frame(frame);
+    out = std::move(answer);
+    return nullptr;
+  }
   if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
   if (is_traced()) trace_return(*frame, returned);
   end_watch(*frame);  // before the answer leaves its register, which may be a local's
@@ -473,6 +486,7 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
                     std::string(type_name(in_, answer)).c_str());
       }
       *place = std::move(answer);
+      take_sequence(in_, place);
       break;
     case FrameKind::Item:
       *place = std::move(answer);

@@ -192,7 +192,7 @@ Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& rig
   Type* const b = type_of(in, right);
   const auto left_slot = a->slots.compare;
   auto right_slot = b->slots.compare;
-  const bool right_alone = is_right_alone(in, op, a, b);
+  const bool right_alone = a != b && is_right_alone(in, op, a, b);
   if (right_slot != nullptr && a != b && (right_alone || b->is_subtype_of(a))) {
     Value answer = right_slot(in, swapped(op), right, left);
     if (!answer.is(in.not_implemented)) return answer;
@@ -263,7 +263,7 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
   Type* const a = type_of(in, left);
   Type* const b = type_of(in, right);
   bool right_left = b->slots.compare != nullptr;
-  const bool right_alone = is_right_alone(in, op, a, b);
+  const bool right_alone = a != b && is_right_alone(in, op, a, b);
   if (right_left && a != b && (right_alone || b->is_subtype_of(a))) {
     if (f(b, swapped(op), right, left) || right_alone) return;
     right_left = false;

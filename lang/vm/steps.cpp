@@ -197,12 +197,17 @@ void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count
 }
 
 void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs) {
-  Value dict = make_dict(in);
+  Dict* const dict = new_dict(in);
+  Value made = Value::adopt(dict);
+  if (pairs != 0) dict_reserve(in, dict, pairs);
   for (uint32_t i = 0; i < pairs; ++i) {
-    dict_set(in, as_dict(dict), items[2 * i], std::move(items[2 * i + 1]));
-    items[2 * i] = Value();
+    const Value key = std::move(items[2 * i]);
+    if (key.is_object() && key.as_object()->type == in.types.str)
+      dict_set_str(in, dict, as_str(key), std::move(items[2 * i + 1]));
+    else
+      dict_set(in, dict, key, std::move(items[2 * i + 1]));
   }
-  target = std::move(dict);
+  target = std::move(made);
 }
 
 void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count) {
@@ -386,6 +391,15 @@ void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, 
 
 // --- for loops
 
+void take_sequence(Interpreter& in, Value* state) {
+  Object* const object = state->as_object();
+  if ((object->type != in.types.list_iterator && object->type != in.types.tuple_iterator) || object->refcount != 1) return;
+  const SequenceIterator* const iterator = known_cast<SequenceIterator>(object);
+  if (!is_list(iterator->sequence) && !is_tuple(iterator->sequence)) return;  // exhausted
+  state[1] = Value::integer(iterator->index);
+  *state = Value(iterator->sequence);
+}
+
 bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
   state[2] = Value();
   if (state->is_object()) {
@@ -411,7 +425,9 @@ bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
     }
   }
   state[1] = Value();
-  if (!(state->is_object() && state->as_object()->kind == ObjectKind::Generator)) *state = iter(in, *state);
+  if (state->is_object() && state->as_object()->kind == ObjectKind::Generator) return false;
+  *state = iter(in, *state);
+  take_sequence(in, state);
   return false;
 }
 

@@ -96,6 +96,8 @@ void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, 
 // The three registers of a for loop. List, tuple, ASCII str: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.
 [[nodiscard]] bool for_prepare_step(Interpreter& in, Frame* frame, Value* state);
+// An iterator of a list or tuple that nobody else has: the loop goes through the sequence itself.
+void take_sequence(Interpreter& in, Value* state);
 // `for x in f(…)`: of range no object is made.
 [[nodiscard]] bool for_prepare_call_step(Interpreter& in, Frame* frame, Value* state, uint32_t count);
 // Of a script's class: its __next__; false: nothing was done.

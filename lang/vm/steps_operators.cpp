@@ -201,10 +201,12 @@ bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands ope
   const uint32_t a = a_of(w);
   const Value number = Value::integer(sc_of(w));
   const Pair pair = operands_of(frame, w, operands, number);
-  if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
-  if (const char* const message = zero_division(op, pair.left, pair.right)) [[unlikely]] {
-    in.vm().raise_next(Error(ErrorKind::ZeroDivisionError, message));
-    return true;
+  if (!pair.left.is_object()) {
+    if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
+    if (const char* const message = zero_division(op, pair.left, pair.right)) [[unlikely]] {
+      in.vm().raise_next(Error(ErrorKind::ZeroDivisionError, message));
+      return true;
+    }
   }
   return binary_step(in, frame, op, a, pair.left, pair.b, pair.right, pair.c);
 }
