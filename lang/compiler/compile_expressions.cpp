@@ -107,7 +107,7 @@ uint32_t Compiler::constant_value(const Value& v, int want, Span span) {
 
 // ---- f-strings -------------------------------------------------------------------------------------------------------
 
-void Compiler::fstring_part(const FStringPart& part, Span whole) {
+void Compiler::fstring_part(const FStringPart& part, Span whole, bool joined) {
   if (part.value == nullptr) {
     constant_value(make_str(in_, part.text), kOnTop, whole);
     return;
@@ -119,7 +119,9 @@ void Compiler::fstring_part(const FStringPart& part, Span whole) {
     fstring(*part.format, kOnTop);
   }
   top_ = mark + 1;
-  emit(Op::FormatValue, reg, static_cast<uint8_t>(part.conversion), part.format != nullptr, part.value->span);
+  const bool as_it_is = joined && part.format == nullptr && part.conversion == 0;
+  emit(Op::FormatValue, reg, as_it_is ? uint8_t{'j'} : static_cast<uint8_t>(part.conversion), part.format != nullptr,
+       part.value->span);
 }
 
 uint32_t Compiler::fstring(FString& e, int want) {
@@ -134,7 +136,7 @@ uint32_t Compiler::fstring(FString& e, int want) {
       top_ = mark + 1;
       waiting = 1;
     }
-    fstring_part(part, e.span);
+    fstring_part(part, e.span, e.parts.size() > 1);
     ++waiting;
   }
   top_ = mark;

@@ -109,7 +109,7 @@ class Compiler : Emitter {
   uint32_t constant_value(const Value& v, int want, Span span);
   uint32_t name_value(std::string_view name, Span span, int want);
   uint32_t fstring(ast::FString& e, int want);
-  void fstring_part(const ast::FStringPart& part, Span whole);
+  void fstring_part(const ast::FStringPart& part, Span whole, bool joined);  // joined: BuildString comes behind
   uint32_t sequence(ast::Expr& e, ast::ExprList elements, int want);
   uint32_t tuple_display(ast::Expr& e, ast::ExprList elements, int want);
   uint32_t dict_display(ast::Dict& e, int want);

@@ -94,15 +94,17 @@ Value flip_ascii(Interpreter& in, const Str* s, char first) {
   const uint64_t behind_last = (0x80u - static_cast<unsigned char>(first) - 26) * kOnes;
   Str* out = new_str(in, s->size, s->size);
   Value made = Value::adopt(out);
+  const auto flip = [=](char* to, const char* from) {
+    uint64_t word;
+    std::memcpy(&word, from, 8);
+    const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
+    word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
+    std::memcpy(to, &word, 8);
+  };
   in_pieces(in, s->size, [=, from = s->data, to = out->data](size_t i, size_t end) {
-    for (; i < end; i += 8) {
-      const size_t n = std::min<size_t>(8, end - i);
-      uint64_t word = 0;
-      std::memcpy(&word, from + i, n);
-      const uint64_t letters = (word + from_first) & ~(word + behind_last) & (kOnes * 0x80);
-      word ^= letters >> 2;  // 0x80 to 0x20, the bit between the cases
-      std::memcpy(to + i, &word, n);
-    }
+    for (; i + 8 <= end; i += 8) flip(to + i, from + i);
+    if (i != end && end >= 8) return flip(to + end - 8, from + end - 8);  // some of them again
+    for (; i < end; ++i) to[i] = static_cast<char>(from[i] ^ (static_cast<unsigned char>(from[i] - first) < 26) << 5);
   });
   return made;
 }

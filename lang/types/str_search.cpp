@@ -110,8 +110,8 @@ Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end
     throw Error(ErrorKind::TypeError, std::string(name) + " first arg must be str or a tuple of str, not " +
                                           std::string(type_name(in, affix)));
   }
-  size_t from, to;
-  const bool valid = byte_range(in, s, args[2], args[3], from, to);
+  size_t from = 0, to = s->size;
+  const bool valid = (args[2].is_none() && args[3].is_none()) || byte_range(in, s, args[2], args[3], from, to);
   const std::string_view text = valid ? s->view().substr(from, to - from) : std::string_view();
   auto matches = [&](std::string_view part) {
     return valid && (at_end ? text.ends_with(part) : text.starts_with(part));
@@ -232,7 +232,18 @@ bool in_set(std::string_view set, uint32_t cp) {
   return false;
 }
 
+// Blanks of ASCII, as bits: 9 to 13, 28 to 32.
+constexpr uint64_t kAsciiBlanks = 0x1f0003e00;
+bool is_ascii_blank(char c) { return static_cast<unsigned char>(c) <= 32 && (kAsciiBlanks >> c & 1); }
+
 std::string_view strip_text(std::string_view text, bool blanks, std::string_view set, int ends) {
+  if (blanks) {  // those of ASCII are most of them, and most that stand beside them are of ASCII too
+    while ((ends & kLeft) && !text.empty() && is_ascii_blank(text.front())) text.remove_prefix(1);
+    while ((ends & kRight) && !text.empty() && is_ascii_blank(text.back())) text.remove_suffix(1);
+    const bool begins = !(ends & kLeft) || text.empty() || static_cast<unsigned char>(text.front()) < 128;
+    const bool stops = !(ends & kRight) || text.empty() || static_cast<unsigned char>(text.back()) < 128;
+    if (begins && stops) return text;
+  }
   auto goes = [&](uint32_t cp) { return blanks ? unicode::is(cp, unicode::kSpace) : in_set(set, cp); };
   const char* begin = text.data();
   const char* end = begin + text.size();
@@ -291,10 +302,6 @@ bool is_blank_at(std::string_view text, size_t at, size_t& width) {
   width = static_cast<size_t>(p - text.data()) - at;
   return blank;
 }
-
-// Blanks of ASCII, as bits: 9 to 13, 28 to 32.
-constexpr uint64_t kAsciiBlanks = 0x1f0003e00;
-bool is_ascii_blank(char c) { return static_cast<unsigned char>(c) <= 32 && (kAsciiBlanks >> c & 1); }
 
 void split_ascii_blanks(Pieces& out, std::string_view text, int64_t most) {
   const char* p = text.data();

@@ -95,7 +95,9 @@ class Binder {
       const uint32_t at = find(as_str(key));
       if (at == kNone) {
         if (var_keywords_ == kNone) unexpected(as_str(key));
-        dict_set(in_, as_dict(window_[var_keywords_]), key, std::move(value));
+        Dict* const rest = as_dict(window_[var_keywords_]);
+        if (key.as_object()->type == in_.types.str) dict_set_str(in_, rest, as_str(key), std::move(value));
+        else dict_set(in_, rest, key, std::move(value));
       } else if (!window_[at].is_undefined()) {
         fail("got multiple values for argument " + quoted(as_str(key)));
       } else {

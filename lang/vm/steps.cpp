@@ -2,6 +2,7 @@
 #include "lang/vm/steps.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 
 #include "lang/core/bind.h"
@@ -9,6 +10,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/core/pieces.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
@@ -210,23 +212,41 @@ void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pair
   target = std::move(made);
 }
 
+namespace {
+
+size_t decimal_size(int64_t value) {
+  uint64_t left = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  size_t size = value < 0 ? 2 : 1;
+  for (; left >= 10; left /= 10) ++size;
+  return size;
+}
+
+}  // namespace
+
+// The parts are strings, and ints that FormatValue has left as they are.
 void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count) {
   size_t size = 0, length = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    size += as_str(parts[i])->size;
-    length += as_str(parts[i])->length;
+    const size_t digits = parts[i].is_int() ? decimal_size(parts[i].as_int()) : 0;
+    size += digits != 0 ? digits : as_str(parts[i])->size;
+    length += digits != 0 ? digits : as_str(parts[i])->length;
   }
   Value text;
   if (size <= 1) {
     std::string small;
-    for (uint32_t i = 0; i < count; ++i) small += text_of(parts[i]);
+    for (uint32_t i = 0; i < count; ++i) small += parts[i].is_int() ? int_text(parts[i].as_int()) : text_of(parts[i]);
     text = make_str(in, small);
   } else {
     Str* joined = new_str(in, size, length);
     text = Value::adopt(joined);
     char* to = joined->data;
+    char* const end = to + size;
     for (uint32_t i = 0; i < count; ++i) {
-      std::memcpy(to, as_str(parts[i])->data, as_str(parts[i])->size);
+      if (parts[i].is_int()) {
+        to = std::to_chars(to, end, parts[i].as_int()).ptr;
+        continue;
+      }
+      copy_few(to, as_str(parts[i])->data, as_str(parts[i])->size);
       to += as_str(parts[i])->size;
     }
   }
@@ -235,6 +255,7 @@ void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t co
 }
 
 void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool has_spec) {
+  if (conversion == 'j' && value->is_int()) return;
   Value shown = std::move(*value);
   if (conversion == 's') shown = str(in, shown);
   if (conversion == 'r') shown = repr(in, shown);

@@ -68,20 +68,6 @@ void Mersenne::refill() {
   position_ = 0;
 }
 
-uint32_t Mersenne::next() {
-  if (position_ >= kWords) refill();
-  uint32_t y = words_[position_++];
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9D2C5680U;
-  y ^= (y << 15) & 0xEFC60000U;
-  return y ^ (y >> 18);
-}
-
-double Mersenne::real() {
-  const uint32_t high = next() >> 5, low = next() >> 6;
-  return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
-}
-
 uint64_t Mersenne::bits(uint32_t count) {
   if (count == 0) return 0;
   if (count <= 32) return next() >> (32 - count);

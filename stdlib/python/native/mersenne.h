@@ -17,8 +17,19 @@ class Mersenne {
   void seed_words(const uint32_t* key, size_t count);
   void seed_plain(uint32_t value) { start(value); }  // without mixing: NumPy's way
 
-  uint32_t next();
-  double real();                  // [0, 1) with 53 bits
+  uint32_t next() {
+    if (position_ >= kWords) [[unlikely]]
+      refill();
+    uint32_t y = words_[position_++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9D2C5680U;
+    y ^= (y << 15) & 0xEFC60000U;
+    return y ^ (y >> 18);
+  }
+  double real() {  // [0, 1) with 53 bits
+    const uint32_t high = next() >> 5, low = next() >> 6;
+    return (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
+  }
   uint64_t bits(uint32_t count);  // getrandbits, 0 to 64
   uint64_t below(uint64_t n);     // [0, n), n > 0
 
