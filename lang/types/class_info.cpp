@@ -145,7 +145,7 @@ static uint32_t ask_plain_classes(Interpreter& in, const Value& value, const Tup
   for (found = false; i < classes.size && !found; ++i) {
     const Type* const each = class_of(classes[i]);
     if (each == nullptr || each->type != in.types.type) return i;
-    found = of_script ? plain_is_instance(in, value, as_type(classes[i])) : type->is_subtype_of(each);
+    found = type->is_subtype_of(each) || (of_script && plain_is_instance(in, value, as_type(classes[i])));
   }
   return i;
 }

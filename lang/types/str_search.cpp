@@ -284,7 +284,7 @@ struct Pieces {
     in.check_stop();
     list_append(in, as_list(list), part_of(in, of, piece));
   }
-  void add_ascii(std::string_view piece) {
+  [[gnu::always_inline]] inline void add_ascii(std::string_view piece) {
     in.check_stop();
     if (piece.size() == 1) list_append(in, as_list(list), in.shared->chars[static_cast<unsigned char>(piece[0])]);
     else list_append(in, as_list(list), make_str(in, piece, piece.size()));

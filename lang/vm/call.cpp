@@ -32,14 +32,23 @@ class Moved {
  public:
   Moved(Value* values, uint32_t count) : count_(count) {
     if (count > kInline) many_.resize(count);
-    for (uint32_t i = 0; i < count; ++i) data()[i] = std::move(values[i]);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (count > kInline) many_[i] = std::move(values[i]);
+      else new (few() + i) Value(std::move(values[i]));
+    }
   }
-  Value* data() { return count_ > kInline ? many_.data() : few_; }
+  ~Moved() {
+    for (uint32_t i = 0; count_ <= kInline && i < count_; ++i) few()[i].~Value();
+  }
+  Moved(const Moved&) = delete;
+  Moved& operator=(const Moved&) = delete;
+  Value* data() { return count_ > kInline ? many_.data() : few(); }
 
  private:
   static constexpr uint32_t kInline = 8;
+  Value* few() { return reinterpret_cast<Value*>(room_); }
   uint32_t count_;
-  Value few_[kInline];
+  alignas(Value) unsigned char room_[kInline * sizeof(Value)];
   std::vector<Value> many_;
 };
 

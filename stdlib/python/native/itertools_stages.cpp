@@ -280,7 +280,11 @@ bool next_chained(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();
   Chain* c = self_of<Chain>(self);
   for (;;) {
-    if (step(in, c->active, out)) return true;
+    if (!c->active.is_undefined()) {
+      const Value active = c->active;  // scripts may end the chain meanwhile
+      const auto next_item = active.as_object()->type->slots.next;
+      if (next_item != nullptr ? next_item(in, active, out) : next(in, active, out)) return true;
+    }
     finish(c->active);
     Value iterable;
     if (!step(in, c->source, iterable)) return finish(c->source);
