@@ -90,8 +90,8 @@ std::optional<Program> read_program(const Options& options, std::string& problem
     return program;
   }
   program.name = options.text;
-  program.folder = std::filesystem::path(program.name).parent_path().string();
-  if (std::filesystem::is_directory(program.name)) {
+  const bool is_folder = std::filesystem::is_directory(program.name);
+  if (is_folder) {
     program.folder = program.name;
     program.name = main_of_folder(program.folder);
     if (program.name.empty()) {
@@ -104,7 +104,12 @@ std::optional<Program> read_program(const Options& options, std::string& problem
   if (!read) return std::nullopt;
   program.text = std::move(*read);
   if (options.flags.skip_first_line) program.text.replace(0, program.text.find('\n'), "");
-  if (program.folder.empty()) program.folder = ".";
+  // Absolute, since the program may change the working folder before it imports modules or fails.
+  if (options.action == Options::Action::File) {
+    program.name = absolute(program.name);
+    program.folder = is_folder ? absolute(program.folder == "." ? "" : program.folder)
+                               : std::filesystem::weakly_canonical(program.name).parent_path().string();
+  }
   return program;
 }
 

@@ -48,6 +48,9 @@ void require_code(Interpreter& in, const char* what) {
 bool source_text(Interpreter& in, const Value& v, std::string& text) {
   if (is_str(v)) {
     text = text_of(v);
+    // Surrogates cannot be written in UTF-8, which the error says.
+    for (size_t at = text.find('\xed'); at != std::string::npos; at = text.find('\xed', at + 1))
+      if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xa0) call_method(in, v, intern(in, "encode"));
   } else if (is_bytes_without_gaps(in, v)) {
     text = decode_source(std::string(BytesLike(in, v).view()));
   } else {

@@ -34,8 +34,8 @@ Value vars_function(Interpreter& in, const Args& args) {
 Value dir_function(Interpreter& in, const Args& args) {
   Value names;
   if (args[0].is_undefined()) {
-    const Value locals = frame_locals(in, caller_of(in));
-    names = list_from(in, is_dict(locals) ? locals : call_method(in, locals, intern(in, "keys")));
+    const Value locals = frame_locals(in, caller_of(in));  // of eval() it may be any mapping, whose keys() count
+    names = list_from(in, type_of(in, locals) == in.types.dict ? locals : call_method(in, locals, intern(in, "keys")));
   } else {
     const Value method = type_lookup(type_of(in, args[0]), in.names->dir);
     if (args[0].is_object() && args[0].as_object()->kind == ObjectKind::Module && type_of(in, args[0]) != in.types.module &&

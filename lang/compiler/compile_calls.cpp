@@ -28,7 +28,10 @@ bool needs_spreading(const ast::Call& e) {
 
 uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
   std::vector<Value> names;
-  for (const Keyword& keyword : keywords) names.emplace_back(static_cast<Object*>(name_text(keyword.name.text)));
+  for (const Keyword& keyword : keywords) {
+    if (keyword.name.text == "__debug__") throw CompileError{keyword.name.span, "cannot assign to __debug__"};
+    names.emplace_back(static_cast<Object*>(name_text(keyword.name.text)));
+  }
   return Emitter::constant(make_tuple(in_, names.data(), names.size()));
 }
 

@@ -151,6 +151,7 @@ void Compiler::store(Expr& target, uint32_t from) {
     case ExprKind::kName: store_variable(as<Name>(target).name, from, target.span); break;
     case ExprKind::kAttribute: {
       auto& attribute = as<Attribute>(target);
+      if (attribute.name.text == "__debug__") throw CompileError{target.span, "cannot assign to __debug__"};
       const uint32_t object = value(*attribute.object);
       emit_name(Op::SetAttr, object, from, 0, mangled(attribute.name.text), {target.span});
       break;
@@ -577,6 +578,7 @@ void Compiler::operator()(ImportStmt& s) {
 }
 
 void Compiler::check_future(const ImportFromStmt& s) {
+  if (s.star) throw CompileError{Span{s.span.begin, s.span.begin + 1}, "future feature * is not defined"};
   for (const ImportAlias& alias : s.names) {
     const std::string_view known[] = {"annotations",     "division",         "print_function",
                                       "absolute_import", "unicode_literals", "generators",

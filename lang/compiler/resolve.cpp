@@ -351,6 +351,11 @@ class NameCollector {
     }
     Symbol& symbol = symbol_of(name);
     symbol.parameter = symbol.bound = true;
+    refuse_debug(name, span, "assign to");
+  }
+
+  void refuse_debug(std::string_view name, Span span, const char* what) {
+    if (name == "__debug__") fail(span, std::string("cannot ") + what + " __debug__");
   }
 
   std::string_view mangled(std::string_view name) { return mangle(tree_, scope_->class_name, name); }
@@ -373,6 +378,7 @@ class NameCollector {
   void use(std::string_view name, Span span) { touch(name, span).used = true; }
 
   Symbol& bind(std::string_view name, Span span) {
+    refuse_debug(name, span, "assign to");
     Symbol& symbol = touch(name, span);
     symbol.bound = true;
     if (in_iteration_target_) symbol.iteration = true;
@@ -417,7 +423,10 @@ class NameCollector {
 
   void delete_target(Expr* target) {
     switch (target->kind) {
-      case ExprKind::kName: bind(as<Name>(*target).name, target->span).deleted = true; return;
+      case ExprKind::kName:
+        refuse_debug(as<Name>(*target).name, target->span, "delete");
+        bind(as<Name>(*target).name, target->span).deleted = true;
+        return;
       case ExprKind::kTuple:
         for (Expr* e : as<ast::Tuple>(*target).elements) delete_target(e);
         return;

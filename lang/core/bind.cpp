@@ -75,8 +75,10 @@ bool is_slot_wrapper(const NativeFunction* f) {
   return f->owner != nullptr && f->type == f->owner->owner->types.wrapper_descriptor;
 }
 
-bool has_keywords(const Signature& signature) {
-  for (const Parameter& p : signature.parameters) {
+// `skip`: of a method, whose first parameter nobody gives by name.
+bool has_keywords(const Signature& signature, size_t skip) {
+  for (size_t i = skip; i < signature.parameters.size(); ++i) {
+    const Parameter& p = signature.parameters[i];
     if (p.kind == Kind::Positional || p.kind == Kind::KeywordOnly || p.kind == Kind::VarKeyword) return true;
   }
   return false;
@@ -152,7 +154,7 @@ Counts counts_of(const Signature& signature, size_t skip) {
 // "replace() argument 1", "str() argument 'encoding'", "ord() argument"
 std::string argument_name(const Signature& signature, size_t at, size_t skip) {
   std::string out = signature.function_name + "() argument";
-  if (has_keywords(signature)) return out + " '" + std::string(signature.parameters[at].name->view()) + "'";
+  if (has_keywords(signature, skip)) return out + " '" + std::string(signature.parameters[at].name->view()) + "'";
   if (signature.parameters.size() - skip > 1) out += " " + std::to_string(at + 1 - skip);
   return out;
 }
@@ -236,22 +238,30 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
   }
 }
 
+// The name of a native type with its module in front, which CPython keeps as one name; that of a class is without.
+std::string dotted_name(const Type* type) {
+  std::string name(type->name->view());
+  const bool script = (type->type_flags & kScriptClass) != 0;
+  return script || type->module->view() == "builtins" ? name : std::string(type->module->view()) + "." + name;
+}
+
 [[noreturn]] void wrong_self(Interpreter& in, const NativeFunction* f, const Args& args) {
-  const std::string name(f->name->view()), owner(f->owner->name->view());
   const bool slot = is_slot_wrapper(f);
+  const std::string name(f->name->view()), owner = dotted_name(f->owner);
   if (args.positional() == 0) {
     type_error(slot ? "descriptor '" + name + "' of '" + owner + "' object needs an argument"
-                    : "unbound method " + owner + "." + name + "() needs an argument");
+                    : "unbound method " + std::string(f->owner->name->view()) + "." + name + "() needs an argument");
   }
-  const std::string got(type_name(in, args.values[0]));
+  const std::string got = dotted_name(type_of(in, args.values[0]));
   type_error(slot ? "descriptor '" + name + "' requires a '" + owner + "' object but received a '" + got + "'"
                   : "descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" + got + "' object");
 }
 
 // Of __new__ and of class methods: not the owner or a class below it.
 [[noreturn]] void wrong_class(Interpreter& in, const NativeFunction* f, const Args& args) {
-  const std::string name(f->name->view()), owner(f->owner->name->view()), full = owner + "." + name;
-  const bool makes = name == "__new__";
+  const bool makes = f->name->view() == "__new__";
+  const std::string name(f->name->view()), owner = makes ? dotted_name(f->owner) : std::string(f->owner->name->view()),
+                    full = owner + "." + name;
   if (args.positional() == 0) {
     type_error(makes ? full + "(): not enough arguments" : "unbound method " + full + "() needs an argument");
   }
@@ -324,8 +334,10 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
   const uint32_t positional = args.positional();
   const size_t keywords = args.count - positional;
   const size_t total = signature.parameters.size();
-  const bool keywords_allowed = has_keywords(signature);
-  if (keywords != 0 && !keywords_allowed) type_error(full_name(signature, args) + "() takes no keyword arguments");
+  const bool keywords_allowed = has_keywords(signature, skip);
+  if (keywords != 0 && !keywords_allowed)
+    type_error((skip == 1 && is_slot_wrapper(args.callee) ? "wrapper " + signature.function_name : full_name(signature, args)) +
+               "() takes no keyword arguments");
   size_t taken = 0;
   bool rest = false, any_keywords = false;
   for (size_t i = 0; i < total; ++i) {

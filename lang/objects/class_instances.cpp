@@ -64,7 +64,7 @@ bool init_runs(const Type* type, const Value& init) {
   if (owner->type_flags & kScriptClass) return true;
   return (type->type_flags & kScriptClass) &&
          (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
-          owner->instance_kind == ObjectKind::Set);
+          owner->instance_kind == ObjectKind::Set || owner->instance_kind == ObjectKind::Property);
 }
 
 bool is_native_function(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }

@@ -11,6 +11,7 @@
 #include "lang/objects/module.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/set.h"
@@ -103,7 +104,8 @@ std::string mangled(std::string_view type, std::string_view name) {
 // Layouts with items behind the object have room neither for slots nor for a weak reference.
 bool has_items(Interpreter& in, const Type* type) {
   return type->instance_kind == ObjectKind::Tuple || type->instance_kind == ObjectKind::Type ||
-         type->is_subtype_of(in.types.integer);
+         type->is_subtype_of(in.types.integer) ||
+         (in.shared->bytes != nullptr && type->is_subtype_of(in.shared->bytes->bytes));
 }
 
 // Do instances of the bases have a `__dict__` already?
@@ -143,10 +145,10 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "__slots__ items must be strings, not '%s'",
                 std::string(type_name(in, name)).c_str());
-  if (!unicode::is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
   if (has_items(in, type->bases.front()))
     throw_error(ErrorKind::TypeError, "nonempty __slots__ not supported for subtype of '%s'",
                 text(type->bases.front()->name).c_str());
+  if (!unicode::is_identifier(text_of(name))) throw_error(ErrorKind::TypeError, "__slots__ must be identifiers");
   Str* slot = intern(in, mangled(type->name->view(), text_of(name)));
   const auto has_own = [type](Str* own) { return dict_get_str(type->attributes(), own) != nullptr; };
   if (slot == in.names->dict_) {
@@ -159,6 +161,9 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
     return add_instance_weakref(in, type);
   }
   const Value* const there = dict_get_str(type->attributes(), slot);
+  const bool named_twice = there != nullptr && there->is_object() && there->as_object()->type == in.types.member_descriptor &&
+                           object_cast<Property>(*there)->owner.is(as_value(type));
+  if (named_twice) return;
   if (there != nullptr && !(slot == in.names->doc && there->is_none())) {  // a body without docstring has None there
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
   }

@@ -1,15 +1,16 @@
 // property, staticmethod, classmethod and super.
-#include "lang/core/object_cast.h"
-#include "lang/objects/attribute.h"
-#include "lang/core/bind.h"
 #include "lang/compiler/chunk.h"
+#include "lang/core/bind.h"
+#include "lang/core/names.h"
+#include "lang/core/object_cast.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
-#include "lang/core/names.h"
-#include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/vm.h"
@@ -70,11 +71,14 @@ Value property_make(Interpreter& in, Type* type, const Args& args) {
 }
 
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
+  const Value keep = args[0];
   const Property* old = property_of(args);
-  Value made = make_property(in, old->get, old->set, old->del, old->doc);
-  auto* property = object_cast<Property>(made);
-  property->*part = args[1];
-  property->name = old->name;
+  const auto chosen = [&](Value Property::*each) { return each == part && !args[1].is_none() ? args[1] : old->*each; };
+  const Value values[] = {chosen(&Property::get), chosen(&Property::set), chosen(&Property::del), old->doc};
+  const bool plain = old->type == in.types.property;  // a class below property makes its own kind
+  Value made = plain ? make_property(in, values[0], values[1], values[2], values[3])
+                     : call(in, Value(old->type), {values[0], values[1], values[2], values[3]});
+  if (made.is_object() && made.as_object()->kind == ObjectKind::Property) object_cast<Property>(made)->name = old->name;
   return made;
 }
 
@@ -368,8 +372,13 @@ void fill_descriptor_slots(Interpreter& in) {
   };
 }
 
+Value super_get(Interpreter& in, const Args& args) {
+  return in.types.super->slots.descr_get(in, args[0], args[1].is_none() ? Value() : args[1], nullptr);
+}
+
 void fill_super(Interpreter& in, Type* type) {
-  const NativeDef methods[] = {{"__init__(self, /, *args)", super_init}};
+  const NativeDef methods[] = {{"__init__(self, /, *args)", super_init}, {"__get__(self, instance, owner=None, /)", super_get}};
+  slot_methods(in, type);
   in.add_methods(type, methods, std::size(methods));
   in.add_member(type, "__thisclass__", [](Interpreter&, const Args& a) {
     return super_of(a[0])->start == nullptr ? Value::none() : as_value(super_of(a[0])->start);
@@ -381,6 +390,7 @@ void fill_super(Interpreter& in, Type* type) {
 }
 
 void fill_property(Interpreter& in, Type* type) {
+  slot_methods(in, type);
   in.add_methods(type, kPropertyMethods, std::size(kPropertyMethods));
   in.add_member(type, "fget", [](Interpreter&, const Args& a) { return property_of(a)->get; });
   in.add_member(type, "fset", [](Interpreter&, const Args& a) { return property_of(a)->set; });

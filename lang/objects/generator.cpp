@@ -216,7 +216,7 @@ Value VirtualMachine::run_generator(Generator* generator, Value sent) {
 // Undefined; `suspended`: by handing `item` on.
 Frame* VirtualMachine::innermost_delegate(Frame* frame, Value& exception, bool close_on_exit, Value& item,
                                           bool& suspended) {
-  const bool closes = close_on_exit && is_error(in_, exception, ErrorKind::GeneratorExit);
+  const bool closes = close_on_exit && is_exception(exception) && is_error(in_, exception, ErrorKind::GeneratorExit);
   while (frame->generator->delegating) {
     frame->generator->delegating = false;
     Value* const state = frame->registers + a_of(*frame->pc++);
@@ -273,7 +273,7 @@ Value stop_value(Interpreter& in) {
   return as_exception(exception)->fields[0];
 }
 
-bool call_or_result(Interpreter& in, const Value& method, std::initializer_list<Value> args, Value& out) {
+bool call_or_result(Interpreter& in, const Value& method, const Args& args, Value& out) {
   try {
     out = call(in, method, args);
     return true;
@@ -310,15 +310,16 @@ bool iterator_resume(Interpreter& in, const Value& iterator, const Value& sent, 
       return false;
     }
   }
-  if (!sent.is_none()) return call_or_result(in, get_attr(in, iterator, in.names->send), {sent}, out);
-  return call_or_result(in, get_attr(in, iterator, in.names->next), {}, out);
+  if (!sent.is_none()) return call_or_result(in, get_attr(in, iterator, in.names->send), Args{&sent, 1}, out);
+  return call_or_result(in, get_attr(in, iterator, in.names->next), Args{}, out);
 }
 
 bool iterator_throw(Interpreter& in, const Value& iterator, const Value& exception, Value& out) {
   if (is_delegable(iterator)) return generator_throw(in, as_generator(iterator), exception, out);
   const Value method = find_attr(in, iterator, in.names->throw_);
   if (method.is_undefined()) throw Thrown(exception);
-  return call_or_result(in, method, {exception}, out);
+  const bool as_given = is_tuple(exception);
+  return call_or_result(in, method, as_given ? Args{as_tuple(exception)->begin(), as_tuple(exception)->size} : Args{&exception, 1}, out);
 }
 
 void iterator_close(Interpreter& in, const Value& iterator) {
@@ -419,11 +420,14 @@ namespace {
 
 // The exception of throw(class, value): the value if it is an instance, else the class called with it.
 Value instance_of_class(Interpreter& in, const Value& kind, const Value& value) {
-  if (value.is_none()) return instantiate_exception(in, kind);
   if (is_exception(value) && is_instance(in, value, kind)) return value;
-  const Value made = is_tuple(value) ? call(in, kind, Args{as_tuple(value)->begin(), as_tuple(value)->size})
-                                     : call(in, kind, {value});
-  return instantiate_exception(in, made);
+  const Value made = value.is_none()   ? call(in, kind)
+                     : is_tuple(value) ? call(in, kind, Args{as_tuple(value)->begin(), as_tuple(value)->size})
+                                       : call(in, kind, {value});
+  if (!is_exception(made))
+    throw_error(ErrorKind::TypeError, "calling %s should have returned an instance of BaseException, not %s",
+                repr_text(in, kind).c_str(), std::string(type_name(in, made)).c_str());
+  return made;
 }
 
 }  // namespace
@@ -478,10 +482,25 @@ Value generator_next_method(Interpreter& in, const Args& args) {
   throw_stop(in, out);
 }
 
+// A throw() of its own, at the end of the delegation, gets the arguments as they were given: the result is a tuple of them.
+// It is Undefined where generators alone are on the way, or where GeneratorExit closes them.
+Value handed_on(Interpreter& in, const Args& args) {
+  if (is_exception(args[1])) return Value();
+  Value iterator = args[0];
+  while (is_delegable(iterator)) iterator = delegate_of(as_generator(iterator));
+  if (iterator.is_undefined() || find_attr(in, iterator, in.names->throw_).is_undefined()) return Value();
+  if (args[1].is_object() && args[1].as_object()->kind == ObjectKind::Type &&
+      known_cast<Type>(args[1])->is_subtype_of(error_type(in, ErrorKind::GeneratorExit)))
+    return Value();
+  const size_t given = !args[3].is_none() ? 3 : !args[2].is_none() ? 2 : 1;
+  return make_tuple(in, &args[1], given);
+}
+
 Value generator_throw_method(Interpreter& in, const Args& args) {
-  const Value instance = thrown_instance(in, args);
+  Value thrown = handed_on(in, args);
+  if (thrown.is_undefined()) thrown = thrown_instance(in, args);
   Value out;
-  if (generator_throw(in, self_of(args), instance, out)) return out;
+  if (generator_throw(in, self_of(args), thrown, out)) return out;
   throw_stop(in, out);
 }
 

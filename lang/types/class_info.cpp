@@ -31,6 +31,7 @@ namespace {
 // Classes that CPython has in C: its messages name them with their module, those of classes written in Python without.
 constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
                                                  "_io.TextIOWrapper",
+                                                 "_struct.Struct",
                                                  "array.array",
                                                  "collections.OrderedDict",
                                                  "collections.defaultdict",

@@ -124,7 +124,8 @@ Value set_default(Interpreter& in, const Args& args) {
 }
 
 Value pop(Interpreter& in, const Args& args) {
-  Value gone = dict_pop(in, as_dict(args[0]), args[1]);
+  const bool empty = as_dict(args[0])->count == 0;  // then nobody asks for the key's hash
+  Value gone = empty ? Value() : dict_pop(in, as_dict(args[0]), args[1]);
   if (!gone.is_undefined()) return gone;
   if (args[2].is_undefined()) return failure(in, Error(ErrorKind::KeyError, args[1]));
   return args[2];

@@ -236,6 +236,7 @@ int64_t remaining(Interpreter& in, const Value& self) {
     case IteratorKind::List:
     case IteratorKind::Tuple:
     case IteratorKind::Str:
+    case IteratorKind::Sequence:
     case IteratorKind::Reversed: {
       const SequenceIterator* it = sequence_of(self);
       if (it->sequence.is_undefined()) return 0;
@@ -248,14 +249,24 @@ int64_t remaining(Interpreter& in, const Value& self) {
   }
 }
 
-Value length_hint(Interpreter& in, const Args& args) { return Value::integer(remaining(in, args[0])); }
+// A sequence without a length, which __getitem__ alone makes one, gives no estimate.
+bool has_no_length(Interpreter& in, const Value& self) {
+  if (static_cast<IteratorKind>(self.as_object()->aux) != IteratorKind::Sequence) return false;
+  const Value& sequence = sequence_of(self)->sequence;
+  return !sequence.is_undefined() && type_lookup(type_of(in, sequence), intern(in, "__len__")).is_undefined();
+}
+
+Value length_hint(Interpreter& in, const Args& args) {
+  if (has_no_length(in, args[0])) return in.not_implemented;
+  return Value::integer(remaining(in, args[0]));
+}
 
 constexpr NativeDef kHintRows[] = {
     {"__length_hint__(self, /)", length_hint, "Private method returning an estimate of len(list(it))."}};
 
 void fill_iterator(Interpreter& in, Type* type) {
   slot_methods(in, type);
-  if (type != in.types.callable_iterator && type != in.types.iterator) add_rows(in, type, kHintRows);
+  if (type != in.types.callable_iterator) add_rows(in, type, kHintRows);
   add_iterator_state(in, type);
 }
 

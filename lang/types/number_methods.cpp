@@ -131,7 +131,7 @@ Value int_of(Interpreter& in, const Value& x) {
       const Value result = unboxed(call_special(in, method, x));
       if (is_whole(result)) return whole_unary(in, UnaryOp::Pos, result);
       throw Error(ErrorKind::TypeError,
-                  std::string(name->view()) + " returned non-int (type " + std::string(type_name(in, result)) + ")");
+                  std::string(name->view()) + (name == in.names->trunc ? " returned non-Integral (type " : " returned non-int (type ") + std::string(type_name(in, result)) + ")");
     }
   }
   if (is_bytes_without_gaps(in, x)) return int_of_bytes(in, x, 10);

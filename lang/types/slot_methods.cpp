@@ -91,7 +91,7 @@ void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, 
   if (!(wanted & 1u << static_cast<int>(kOp))) return;
   add(in, type, name, m_binary<kOp, false>);
   const bool sequence =
-      type == in.types.str || is_bytes_type(in, type) || type == in.types.list || type == in.types.tuple;
+      type == in.types.str || is_bytes_type(in, type) || (type->type_flags & kMatchesSequence) != 0;
   if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, m_binary<kOp, true>);
   if (type->slots.inplace != nullptr) add(in, type, inplace, m_inplace<kOp>);
 }

@@ -65,9 +65,10 @@ std::string_view needle_of(Interpreter& in, const Value& value) {
 // The byte offset of the first or last occurrence in the range, or kNowhere.
 size_t locate(Interpreter& in, const Args& args, bool last) {
   Str* s = as_str(args[0]);
-  const std::string_view needle = needle_of(in, args[1]);
   size_t from, to;
-  if (!byte_range(in, s, args[2], args[3], from, to)) return kNowhere;
+  const bool some = byte_range(in, s, args[2], args[3], from, to);
+  const std::string_view needle = needle_of(in, args[1]);
+  if (!some) return kNowhere;
   const std::string_view text = s->view().substr(from, to - from);
   const size_t at = last ? rfind_text(in, text, needle) : find_text(in, text, needle);
   return at == kNowhere ? kNowhere : from + at;

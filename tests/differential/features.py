@@ -1,5 +1,5 @@
 """Statements of random programs that use one feature of the language at length: eval and exec, metaclasses, threads, delegating
-generators, sets, enums, dataclasses, exception groups, class patterns. `Program` in generate.py draws from `Features.compound`.
+generators, sets, enums, dataclasses, exception groups, class patterns; walks.py and scopes.py have more. `Program` in generate.py draws from `Features.compound`.
 """
 EXCEPTIONS = ['ValueError', 'KeyError', 'IndexError', 'TypeError', 'ZeroDivisionError', 'RuntimeError', 'LookupError',
               'ArithmeticError', 'AttributeError', 'StopIteration', 'NameError', 'Exception']
@@ -14,7 +14,8 @@ class Features:
 
     def compound(self):
         return [self.eval_, self.exec_, self.metaclass, self.thread, self.delegation, self.set_, self.enum_, self.dataclass_,
-                self.group, self.class_pattern, self.manager, self.descriptor]
+                self.group, self.class_pattern, self.manager, self.descriptor, self.walk, self.walk, self.special, self.special, self.order, self.jumps,
+                self.scopes, self.slots, self.decorators, self.tracebacks, self.driven, self.trees, self.syntax, self.patterns]
 
     def some(self, forms, least=1, most=4):
         return self.random.sample(forms, self.random.randint(least, min(most, len(forms))))
@@ -59,7 +60,7 @@ class Features:
                    ['def __subclasscheck__(cls, other): return other is int or super().__subclasscheck__(other)'],
                    ['def __getattr__(cls, name):', '    if name.startswith("x"): return (cls.__name__, name)', '    raise AttributeError(name)'],
                    ['def __iter__(cls): return iter((1, 2, cls.__name__))'], ['def __len__(cls): return 3'], ['def __contains__(cls, item): return item == 2'],
-                   ['def __getitem__(cls, key): return (cls.__name__, key)'], ['def __repr__(cls): return f"<class {cls.__name__}>"'], ['def __add__(cls, other): return "sum"'],
+                   ['def __getitem__(cls, key):', '    if isinstance(key, int) and key > 5: raise IndexError(key)', '    return (cls.__name__, key)'], ['def __repr__(cls): return f"<class {cls.__name__}>"'], ['def __add__(cls, other): return "sum"'],
                    ['def __setattr__(cls, name, value):', '    print("set", name)', '    super().__setattr__(name, value)'], ['def __bool__(cls): return False'],
                    ['@property', 'def size(cls): return len(cls.__mro__)'], ['def mro(cls): return super().mro()'], ['def __eq__(cls, other): return True', '__hash__ = type.__hash__'],
                    ['def __new__(mcs, name, bases, names, **k):', '    print("new", name, sorted(n for n in names if n[0] != "_"), k)', '    return super().__new__(mcs, name, bases, names)'],

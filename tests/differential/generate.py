@@ -6,18 +6,28 @@ smallest program that still differs. Every loop is bounded, nothing depends on a
 import random
 import warnings
 
-from expressions import SHOWN, Expressions
+import calls
+from expressions import LITERALS, SHOWN, Expressions
 from features import EXCEPTIONS, Features, indent
+from scopes import SCOPES_PRELUDE, Scopes
+from walks import WALK_LITERALS, WALK_PRELUDE, Walks
+
+LITERALS.update(calls.LITERALS)
+LITERALS.update(WALK_LITERALS)
 
 PRELUDE = '''import array
 import ast
 import asyncio
+import binascii
 import bisect
+import cmath
 import collections
 import collections.abc
 import contextlib
 import copy
 import dataclasses
+import datetime
+import decimal
 import enum
 import fractions
 import functools
@@ -39,22 +49,33 @@ import textwrap
 import threading
 import types
 import typing
+import unicodedata
+import weakref
+import zlib
 from concurrent import futures
+
+
+def tell(e):
+    try:
+        text = str(e)
+    except BaseException as other:
+        text = f'(its str raises {type(other).__name__})'
+    print(type(e).__name__ + ':', text)
 
 
 def attempt(f):
     print('@', f.__name__)
     try:
         f()
-    except Exception as e:
-        print(type(e).__name__ + ':', e)
+    except BaseException as e:
+        tell(e)
 
 
 def show(f):
     try:
         print(repr(f()))
-    except Exception as e:
-        print(type(e).__name__ + ':', e)
+    except BaseException as e:
+        tell(e)
 
 
 def literal(text):
@@ -116,7 +137,7 @@ async def take(generator, count=4):
             break
     return taken
 
-'''
+''' + WALK_PRELUDE + SCOPES_PRELUDE
 
 warnings.simplefilter('ignore', SyntaxWarning)     # of oddities such as `3 is None`
 
@@ -128,7 +149,7 @@ def compiles(lines):
         return False
 
 
-class Program(Features):
+class Program(Features, calls.Calls, Walks, Scopes):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.expressions = Expressions(self.random)
@@ -170,7 +191,7 @@ class Program(Features):
         return lines
 
     def statement(self, depth):
-        simple = [self.assign, self.assign, self.show, self.show, self.show, self.augment, self.mutate, self.unpack]
+        simple = [self.assign, self.assign, self.show, self.show, self.show, self.augment, self.mutate, self.unpack, self.native_call]
         compound = [self.if_, self.for_, self.for_, self.while_, self.try_, self.try_, self.with_, self.function, self.function,
                     self.generator, self.coroutine, self.class_, self.class_, self.match_, self.closure, self.raises]
         for _ in range(20):

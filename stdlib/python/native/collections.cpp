@@ -242,6 +242,19 @@ Value iterator_hint(Interpreter&, const Args& args) {
   if (it->deque.is_undefined() || deque_of(it->deque)->changes != it->changes) return Value::integer(0);
   return Value::integer(static_cast<int64_t>(deque_of(it->deque)->size - it->index));
 }
+// _deque_iterator(deque, index=0).
+Value new_iterator(Interpreter& in, Type* type, const Args& args) {
+  if (args.positional() != args.count || args.count < 1 || args.count > 2)
+    throw_error(ErrorKind::TypeError, "_deque_iterator expected 1 or 2 arguments, got %u", args.count);
+  const Value deque = args[0];
+  if (!is_deque(deque))
+    throw_error(ErrorKind::TypeError, "argument 1 must be collections.deque, not %s", std::string(type_name(in, deque)).c_str());
+  const int64_t index = args.count > 1 ? int_argument(in, args[1]) : 0;
+  const Value made = make_iterator(in, type, deque, false);
+  object_cast<DequeIterator>(made)->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(deque_of(deque)->size)));
+  return made;
+}
+
 constexpr NativeDef kIteratorMethods[] = {{"__length_hint__(self, /)", iterator_hint}};
 
 // The iterator's type is found through the deque type's own `_iterator` attribute.
@@ -498,6 +511,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.clear = clear_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;
+  type->make = new_iterator;
   in.add_methods(type, kIteratorMethods, std::size(kIteratorMethods));
   slot_methods(in, type);
   return type;
@@ -533,6 +547,7 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "maxlen", deque_maxlen);
   slot_methods(in, type);
+  operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Mul));
   dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);

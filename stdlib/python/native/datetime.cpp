@@ -359,8 +359,8 @@ const NativeDef kMomentMethods[] = {
 // Dates have no hours and times no years: the names are hidden here, and each class says which of them it has.
 void add_moment(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
-  spec.name = "Moment";
-  spec.module = "_datetime";
+  spec.name = "date";
+  spec.module = "datetime";
   spec.size = sizeof(Moment);
   Type* type = in.new_type(spec);
   type->slots.layout = kMomentLayout;
@@ -372,6 +372,7 @@ void add_moment(Interpreter& in, Module& module) {
   type->slots.hash = nullptr;
   type->make = make_moment;
   slot_methods(in, type);
+  operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Sub));
   in.add_methods(type, kMomentMethods, std::size(kMomentMethods));
   in.add_property(type, "_us", moment_us);
   in.add_property(type, "_year", moment_year);
@@ -388,8 +389,8 @@ void add_moment(Interpreter& in, Module& module) {
 
 void add_span(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
-  spec.name = "Span";
-  spec.module = "_datetime";
+  spec.name = "timedelta";
+  spec.module = "datetime";
   spec.size = sizeof(Span);
   Type* type = in.new_type(spec);
   type->slots.layout = kSpanLayout;
@@ -401,6 +402,10 @@ void add_span(Interpreter& in, Module& module) {
   type->slots.truth = span_truth;
   type->make = make_span;
   slot_methods(in, type);
+  uint32_t operators = 0;
+  for (const BinaryOp op : {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::TrueDiv, BinaryOp::FloorDiv, BinaryOp::Mod, BinaryOp::DivMod})
+    operators |= 1u << static_cast<int>(op);
+  operator_methods(in, type, operators);
   in.add_methods(type, kSpanMethods, std::size(kSpanMethods));
   in.add_property(type, "days", span_days, nullptr, "Whole days; negative for a negative span.");
   in.add_property(type, "seconds", span_seconds, nullptr, "Of the day: 0 <= seconds < 86400.");

@@ -14,6 +14,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
@@ -126,6 +127,7 @@ Value file_chunk_size(Interpreter& in, const Args& args) {
 }
 Value file_set_chunk_size(Interpreter& in, const Args& args) {
   check_attached(self_of(args));
+  if (is_big_int(args[1])) throw Error(ErrorKind::ValueError, "cannot fit 'int' into an index-sized integer");
   const int64_t size = int_argument(in, args[1]);
   if (size <= 0) throw Error(ErrorKind::ValueError, "a strictly positive integer is required");
   self_of(args)->chunk = static_cast<size_t>(size);
@@ -157,6 +159,7 @@ Value file_buffer(Interpreter& in, const Args& args) {
 }
 
 Value file_newlines(Interpreter& in, const Args& args) {
+  if (self_of(args)->place == Place::Memory) check_open(in, self_of(args));
   static constexpr const char* kEnds[] = {"\r", "\n", "\r\n"};
   const uint8_t seen = self_of(args)->ends.seen();
   std::vector<Value> ends;

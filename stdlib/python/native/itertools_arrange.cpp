@@ -147,11 +147,11 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
   const Value* repeat = keyword_argument(args, "repeat");
   const int64_t times = repeat != nullptr ? int_argument(in, *repeat) : 1;
   if (times < 0) throw Error(ErrorKind::ValueError, "repeat argument cannot be negative");
+  constexpr uint64_t kMostPlaces = 1'000'000;
+  if (args.positional() != 0 && static_cast<uint64_t>(times) > kMostPlaces / args.positional())
+    throw Error(ErrorKind::OverflowError, "repeat argument too large");
   std::vector<Value> once, pools;
   for (uint32_t i = 0; i < args.positional(); ++i) once.push_back(tuple_from(in, args[i]));
-  constexpr uint64_t kMostPlaces = 1'000'000;
-  if (!once.empty() && static_cast<uint64_t>(times) > kMostPlaces / once.size())
-    throw Error(ErrorKind::OverflowError, "repeat argument too large");
   for (int64_t i = 0; !once.empty() && i < times; ++i) pools.insert(pools.end(), once.begin(), once.end());
   Value made;
   Arrangement* a = new_arrangement(in, type, Way::Product, made);

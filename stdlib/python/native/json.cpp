@@ -45,7 +45,7 @@ class Reader {
   // The text behind the quote before code point `index`, which becomes the place behind it.
   Value text_at(int64_t& index) {
     if (index < 1 || index > as_str(doc_)->length) throw Error(ErrorKind::ValueError, "end is out of bounds");
-    p_ = begin_ + byte_offset(in_, as_str(doc_), static_cast<uint32_t>(index - 1));
+    p_ = begin_ + byte_offset(in_, as_str(doc_), static_cast<uint32_t>(index)) - 1;  // the letter before may be a wide one
     Value value = string();
     index = char_index(as_str(doc_), static_cast<uint32_t>(p_ - begin_));
     return value;

@@ -209,11 +209,13 @@ Value log10_function(Interpreter& in, const Args& args) { return Value::real(log
 // --- of two numbers ---
 
 Value atan2_function(Interpreter& in, const Args& args) {
-  return Value::real(std::atan2(real_argument(in, args[0]), real_argument(in, args[1])));
+  const double first = real_argument(in, args[0]), second = real_argument(in, args[1]);
+  return Value::real(std::atan2(first, second));
 }
 
 Value copysign_function(Interpreter& in, const Args& args) {
-  return Value::real(std::copysign(real_argument(in, args[0]), real_argument(in, args[1])));
+  const double first = real_argument(in, args[0]), second = real_argument(in, args[1]);
+  return Value::real(std::copysign(first, second));
 }
 
 Value fmod_function(Interpreter& in, const Args& args) {
@@ -256,7 +258,8 @@ Value ldexp_function(Interpreter& in, const Args& args) {
 }
 
 Value nextafter_function(Interpreter& in, const Args& args) {
-  return Value::real(std::nextafter(real_argument(in, args[0]), real_argument(in, args[1])));
+  const double x = real_argument(in, args[0]), y = real_argument(in, args[1]);
+  return Value::real(std::nextafter(x, y));
 }
 
 Value ulp_function(Interpreter& in, const Args& args) {

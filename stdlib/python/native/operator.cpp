@@ -70,21 +70,6 @@ Value op_iconcat(Interpreter& in, const Args& args) {
   return inplace(in, BinaryOp::Add, args[0], args[1]);
 }
 
-Value op_count_of(Interpreter& in, const Args& args) {
-  int64_t count = 0;
-  for_each(in, args[0], [&](const Value& item) { count += equals(in, item, args[1]) ? 1 : 0; });
-  return Value::integer(count);
-}
-
-Value op_index_of(Interpreter& in, const Args& args) {
-  const Value it = iter(in, args[0]);
-  Value item;
-  for (int64_t i = 0; next(in, it, item); ++i) {
-    if (equals(in, item, args[1])) return Value::integer(i);
-  }
-  throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
-}
-
 // f(), or Undefined where it raises a TypeError.
 template <class F>
 Value unless_type_error(Interpreter& in, F&& f) {
@@ -96,6 +81,29 @@ Value unless_type_error(Interpreter& in, F&& f) {
     if (!is_error(in, e.exception, ErrorKind::TypeError)) throw;
   }
   return {};
+}
+
+// An iterator over what is searched, which is refused in the words of `in`.
+Value searched(Interpreter& in, const Value& values) {
+  const Value it = unless_type_error(in, [&] { return iter(in, values); });
+  if (it.is_undefined())
+    throw_error(ErrorKind::TypeError, "argument of type '%s' is not iterable", std::string(type_name(in, values)).c_str());
+  return it;
+}
+
+Value op_count_of(Interpreter& in, const Args& args) {
+  int64_t count = 0;
+  for_each(in, searched(in, args[0]), [&](const Value& item) { count += equals(in, item, args[1]) ? 1 : 0; });
+  return Value::integer(count);
+}
+
+Value op_index_of(Interpreter& in, const Args& args) {
+  const Value it = searched(in, args[0]);
+  Value item;
+  for (int64_t i = 0; next(in, it, item); ++i) {
+    if (equals(in, item, args[1])) return Value::integer(i);
+  }
+  throw Error(ErrorKind::ValueError, "sequence.index(x): x not in sequence");
 }
 
 Value op_length_hint(Interpreter& in, const Args& args) {

@@ -250,7 +250,6 @@ Value become(Interpreter& in, const Args& args) {
   TextArray words(in, args[1], element);
   const bool inherits = args[2].is_none();
   TextArray variables(in, inherits ? make_list(in) : args[2], element);
-  if (in.host().flush_out) in.host().flush_out();
   char** const environment = inherits ? environ : variables.data();
   if (is_index(in, args[0])) {
     fexecve(small(in, args[0]), words.data(), environment);

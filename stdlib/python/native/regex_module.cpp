@@ -449,7 +449,8 @@ Value pattern_text(Interpreter&, const Args& args) { return pattern_of(args[0])-
 Value pattern_flags(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->flags); }
 Value pattern_groups(Interpreter&, const Args& args) { return Value::integer(pattern_of(args[0])->program->groups); }
 Value pattern_groupindex(Interpreter& in, const Args& args) {
-  return call(in, Value(in.shared->mapping_proxy_type), {pattern_of(args[0])->group_index});
+  const Value& names = pattern_of(args[0])->group_index;
+  return as_dict(names)->count == 0 ? make_dict(in) : call(in, Value(in.shared->mapping_proxy_type), {names});
 }
 Value self_again(Interpreter&, const Args& args) { return args[0]; }
 

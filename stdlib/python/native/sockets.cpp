@@ -229,7 +229,7 @@ Value make_socket(Interpreter& in, Type* type, const Args&) {
 }
 
 int number_or(Interpreter& in, const Value& v, int otherwise) {
-  const int given = v.is_none() ? -1 : small(in, v);
+  const int given = small(in, v);
   return given == -1 ? otherwise : given;
 }
 
@@ -541,7 +541,7 @@ void make_socket_type(Interpreter& in, Module& module) {
   in.add_property(type, "timeout", [](Interpreter&, const Args& args) {
     return timeout_value(socket_of(args[0])->timeout);
   });
-  set_member(in, module, "socket", Value(static_cast<Object*>(type)));
+  for (const char* name : {"socket", "SocketType"}) set_member(in, module, name, Value(static_cast<Object*>(type)));
 }
 
 // --- functions
