@@ -91,9 +91,10 @@ Value rindex(Interpreter& in, const Args& args) { return found_or_error(args, lo
 
 Value count(Interpreter& in, const Args& args) {
   Str* s = as_str(args[0]);
-  const std::string_view needle = needle_of(in, args[1]);
   size_t from, to;
-  if (!byte_range(in, s, args[2], args[3], from, to)) return Value::integer(0);
+  const bool some = byte_range(in, s, args[2], args[3], from, to);
+  const std::string_view needle = needle_of(in, args[1]);
+  if (!some) return Value::integer(0);
   const std::string_view text = s->view().substr(from, to - from);
   if (needle.empty()) return Value::integer(static_cast<int64_t>(count_chars(text)) + 1);
   in.check_stop(static_cast<int64_t>(text.size() >> 10));

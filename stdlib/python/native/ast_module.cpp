@@ -202,17 +202,6 @@ Value node_class(Interpreter& in, Module&, Str* name) {
 
 }  // namespace
 
-namespace {
-
-// The classes of nodes, which the module ast makes.
-Value node_class(Interpreter& in, Module&, Str* name) {
-  const Value classes = find_attr(in, Value(in.import("ast")), intern(in, "_classes"));
-  const Value* found = is_dict(classes) ? dict_get_str(as_dict(classes), name) : nullptr;
-  return found == nullptr ? Value() : *found;
-}
-
-}  // namespace
-
 void fill_ast(Interpreter& in, Module& module) {
   module.missing = node_class;
   const std::pair<const char*, int64_t> flags[] = {
