@@ -64,7 +64,10 @@ bool source_text(Interpreter& in, const Value& v, std::string& text) {
 std::string file_name(Interpreter& in, const Value& v) {
   if (is_str(v)) return std::string(text_of(v));
   Value name = v;
-  if (!is_bytes(v)) {
+  if (!is_bytes(v) && is_bytes_like(in, v)) {
+    in.warn(ErrorKind::DeprecationWarning, "path should be string, bytes, or os.PathLike, not " + name_of_type(in, v));
+    name = make_bytes(in, BytesLike(in, v));
+  } else if (!is_bytes(v)) {
     const Value method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
     if (method.is_undefined())
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",

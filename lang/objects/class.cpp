@@ -391,7 +391,7 @@ namespace {
 bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
   const Names& n = *in.names;
   const bool settable = name == n.name || name == n.qualname || name == n.bases || name == n.module;
-  if (settable && value.is_undefined())
+  if ((settable || name == n.doc) && value.is_undefined())
     throw_error(ErrorKind::TypeError, "cannot delete '%s' attribute of immutable type '%s'", text(name).c_str(),
                 text(type->name).c_str());
   if (name == n.mro_ || name == n.dict_ || name == n.base_ || name == n.text_signature)

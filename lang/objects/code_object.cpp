@@ -160,8 +160,10 @@ struct LineRange {
 
 std::vector<LineRange> line_ranges(const Code* code) {
   std::vector<LineRange> ranges;
+  int64_t line = first_line(code);
   for (size_t at = 0; at < code->words.size(); ++at) {
-    const int64_t line = code->source->line_number(code->places[at].span.begin);
+    // What belongs to no statement belongs to the one before it.
+    if (!code->places[at].hidden) line = code->source->line_number(code->places[at].span.begin);
     const int64_t offset = static_cast<int64_t>(at) * kBytesOfWord;
     if (!ranges.empty() && ranges.back().line == line) ranges.back().end = offset + kBytesOfWord;
     else ranges.push_back({offset, offset + kBytesOfWord, line});
@@ -181,9 +183,11 @@ Value lines_method(Interpreter& in, const Args& a) {
 Value positions_method(Interpreter& in, const Args& a) {
   const Code* const code = code_of(a);
   const Value list = make_list(in);
+  Span span{code->span.begin, code->span.begin};
   for (const Place& place : code->places) {
     in.check_stop();
-    const Position begin = code->source->position(place.span.begin), end = code->source->position(place.span.end);
+    if (!place.hidden) span = place.span;
+    const Position begin = code->source->position(span.begin), end = code->source->position(span.end);
     list_append(in, as_list(list),
                 make_tuple(in, {Value::integer(begin.line), Value::integer(end.line), Value::integer(begin.byte_column),
                                 Value::integer(end.byte_column)}));

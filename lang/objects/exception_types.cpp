@@ -405,6 +405,7 @@ void add_syntax_fields(Interpreter& in, Type* type) {
   add_field<2>(in, type, "lineno");
   add_field<3>(in, type, "offset");
   add_field<4>(in, type, "text");
+  dict_set_str(in, type->attributes(), in.names->print_file_and_line, Value::none());
   in.add_member(type, "end_lineno", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 4); });
   in.add_member(type, "end_offset", [](Interpreter&, const Args& a) { return syntax_detail(self_of(a), 5); });
 }

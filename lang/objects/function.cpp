@@ -342,7 +342,8 @@ void clear_bound(Interpreter&, Object* object) {
 Value bound_repr(Interpreter& in, const Value& self) {
   in.vm().check_native_stack();
   const BoundMethod* m = method_of(self);
-  const Value name = find_attr(in, m->function, in.names->qualname);
+  Value name = find_attr(in, m->function, in.names->qualname);
+  if (name.is_undefined()) name = find_attr(in, m->function, in.names->name);
   return make_str(
       in, "<bound method " + (is_str(name) ? std::string(text_of(name)) : "?") + " of " + repr_text(in, m->self) + ">");
 }

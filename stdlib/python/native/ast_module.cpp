@@ -7,6 +7,7 @@
 #include "lang/syntax/ast.h"
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source_encoding.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/set.h"
@@ -99,6 +100,7 @@ class Literal {
         (e.steps[0].op != ast::BinaryOp::kAdd && e.steps[0].op != ast::BinaryOp::kSubtract))
       malformed(e);
     const Value left = signed_number(*e.first), right = number(*e.steps[0].right);
+    if (!left.is_float() && !is_whole(left)) malformed(e);
     return lang::binary(in_, e.steps[0].op == ast::BinaryOp::kAdd ? BinaryOp::Add : BinaryOp::Sub, left, right);
   }
 

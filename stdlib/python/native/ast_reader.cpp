@@ -432,6 +432,7 @@ class Reader {
     std::vector<ast::DictItem> items;
     for (size_t i = 0; i < keys.size(); ++i) {
       ast::Expr* key = keys[i].is_none() ? nullptr : expression(keys[i], Context::Load, false);
+      if (values[i].is_none()) refuse("None disallowed in expression list");
       items.push_back({key, expression(values[i], Context::Load, false)});
     }
     return make<ast::Dict>(span, keep(items));
@@ -513,23 +514,27 @@ class Reader {
     const auto add = [&](const Value& arg, Kind kind) {
       if (class_of(arg) != "arg")
         throw_error(ErrorKind::TypeError, "expected some sort of arg, but got %s", repr_text(in_, arg).c_str());
-      made.push_back({name_of(arg, "arg", span_of(arg)), kind, optional(arg, "annotation"), nullptr});
+      const Value given = field(arg, "annotation", true);
+      ast::Expr* const annotation = given.is_none() ? nullptr : expression(given, Context::Load, kind == Kind::kVarPositional);
+      made.push_back({name_of(arg, "arg", span_of(arg)), kind, annotation, nullptr});
     };
     for (const Value& arg : list(args, "posonlyargs")) add(arg, Kind::kPositionalOnly);
     for (const Value& arg : list(args, "args")) add(arg, Kind::kRegular);
-    const ast::ExprList defaults = expressions(args, "defaults", Context::Load, false);
-    if (defaults.size() > made.size()) refuse("more positional defaults than args on arguments");
-    for (size_t i = 0; i < defaults.size(); ++i) made[made.size() - defaults.size() + i].default_value = defaults[i];
+    const size_t positional = made.size();
     const Value var_positional = field(args, "vararg", true), var_keyword = field(args, "kwarg", true);
     if (!var_positional.is_none()) add(var_positional, Kind::kVarPositional);
     const std::vector<Value> keyword_only = list(args, "kwonlyargs"), values = list(args, "kw_defaults");
+    const size_t first_keyword = made.size();
+    for (const Value& arg : keyword_only) add(arg, Kind::kKeywordOnly);
+    if (!var_keyword.is_none()) add(var_keyword, Kind::kVarKeyword);
+    if (list(args, "defaults").size() > positional) refuse("more positional defaults than args on arguments");
     if (keyword_only.size() != values.size())
       refuse("length of kwonlyargs is not the same as kw_defaults on arguments");
-    for (size_t i = 0; i < keyword_only.size(); ++i) {
-      add(keyword_only[i], Kind::kKeywordOnly);
-      if (!values[i].is_none()) made.back().default_value = expression(values[i], Context::Load, false);
+    const ast::ExprList defaults = expressions(args, "defaults", Context::Load, false);
+    for (size_t i = 0; i < defaults.size(); ++i) made[positional - defaults.size() + i].default_value = defaults[i];
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_none()) made[first_keyword + i].default_value = expression(values[i], Context::Load, false);
     }
-    if (!var_keyword.is_none()) add(var_keyword, Kind::kVarKeyword);
     return keep(made);
   }
 
@@ -708,12 +713,14 @@ class Reader {
       const Span where = span_of(given[i]);
       ast::Expr* type = optional(given[i], "type");
       const ast::Identifier name = identifier(field(given[i], "name", true), where);
-      if (type == nullptr && kind == "TryStar") syntax_error(where, "expected one or more exception types");
-      if (type == nullptr && i + 1 < given.size()) syntax_error(where, "default 'except:' must be last");
-      if (type == nullptr && !name.empty()) refuse("ExceptHandler with a name needs a type");
       handlers.push_back({type, name, body(given[i]), where});
     }
     const ast::Block otherwise = orelse(v), finally = block(v, "finalbody", kind, false);
+    for (const ast::ExceptHandler& each : handlers) {
+      if (each.type != nullptr) continue;
+      if (kind == "TryStar") syntax_error(each.span, "expected one or more exception types");
+      if (&each != &handlers.back()) syntax_error(each.span, "default 'except:' must be last");
+    }
     if (handlers.empty() && finally.empty()) refuse(std::string(kind) + " has neither except handlers nor finalbody");
     if (handlers.empty() && !otherwise.empty()) refuse(std::string(kind) + " has orelse but no except handlers");
     return make<ast::TryStmt>(span, statements, keep(handlers), otherwise, finally, kind == "TryStar");

@@ -118,7 +118,7 @@ Value file_set_mode(Interpreter& in, const Args& args) {
   self_of(args)->mode = text_argument(in, args[1], "mode");
   return Value::none();
 }
-Value file_line_buffering(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->line_buffered); }
+Value file_line_buffering(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->line_buffered || self_of(args)->place == Place::Error); }
 Value file_write_through(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->write_through); }
 Value file_chunk_size(Interpreter& in, const Args& args) {
   check_attached(self_of(args));
