@@ -46,6 +46,22 @@ int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source
   }
 }
 
+namespace {
+
+// CPython's words for why a module cannot be run, which runpy has.
+std::string why_not_found(Interpreter& in, const std::string& name, std::string otherwise) {
+  try {
+    call(in, get_attr(in, Value(in.import("runpy")), intern(in, "_get_module_details")), {make_str(in, name)});
+  } catch (const Thrown& thrown) {
+    if (is_error(in, thrown.exception, ErrorKind::ImportError)) return str_text(in, thrown.exception);
+  } catch (const Error&) {
+    // As without runpy.
+  }
+  return otherwise;
+}
+
+}  // namespace
+
 int run_module(Interpreter& in, Terminal& terminal, const std::string& name) {
   try {
     const Modules::Main found = in.modules().find_main(name);
@@ -56,7 +72,7 @@ int run_module(Interpreter& in, Terminal& terminal, const std::string& name) {
     if (!is_error(in, thrown.exception, ErrorKind::ImportError)) return report(in, terminal, thrown.exception);
     const Value& traceback = as_exception(thrown.exception)->traceback;
     if (!traceback.is_none()) return report(in, terminal, thrown.exception);  // of a package on the way
-    terminal.write_error("tsr: " + str_text(in, thrown.exception) + "\n");
+    terminal.write_error("tsr: " + why_not_found(in, name, str_text(in, thrown.exception)) + "\n");
     return 1;
   }
 }

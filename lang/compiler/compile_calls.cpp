@@ -71,6 +71,7 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
   const uint32_t mark = top_;
   on_top(*callee.object);
   const std::string_view name = mangled(callee.name.text);
+  const Span lookup = span_from_name(callee.span, callee), span = span_from_name(e.span, callee);
   const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
   bool harmless = e.keywords.empty();
   for (Expr* argument : e.arguments) harmless = harmless && is_harmless(*argument);
@@ -78,18 +79,18 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
     for (Expr* argument : e.arguments) on_top(*argument);
     top_ = mark;
     const uint32_t to = result(want, e.span);
-    emit_name(Op::Invoke, mark, count, to, name, {e.span});
-    code_->places[code_->places.size() - 2].span = callee.span;  // of the look-up
+    emit_name(Op::Invoke, mark, count, to, name, {span});
+    code_->places[code_->places.size() - 2].span = lookup;
     return to;
   }
   take_temporary(e.span);
-  emit_name(Op::LoadMethod, mark, mark, 0, name, {callee.span});
+  emit_name(Op::LoadMethod, mark, mark, 0, name, {lookup});
   for (Expr* argument : e.arguments) on_top(*argument);
   for (Keyword& keyword : e.keywords) on_top(*keyword.value);
   top_ = mark;
   const uint32_t to = result(want, e.span);
-  if (e.keywords.empty()) emit(Op::CallMethod, mark, count, to, e.span);
-  else emit_word(Op::CallMethodKeywords, mark, count, to, keyword_names(e.keywords), e.span);
+  if (e.keywords.empty()) emit(Op::CallMethod, mark, count, to, span);
+  else emit_word(Op::CallMethodKeywords, mark, count, to, keyword_names(e.keywords), span);
   return to;
 }
 

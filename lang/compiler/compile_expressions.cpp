@@ -317,12 +317,19 @@ uint32_t Compiler::walrus(Walrus& e, int want) {
 
 // ---- Attributes and subscripts ---------------------------------------------------------------------------------------
 
+// What is done with an attribute is at its name, as for CPython, if this is on another line than the beginning of the object.
+Span Compiler::span_from_name(Span span, const Attribute& e) {
+  const uint32_t name = e.name.span.begin;
+  if (name <= span.begin || unit_.source->text({span.begin, name}).find('\n') == std::string_view::npos) return span;
+  return {name, span.end};
+}
+
 uint32_t Compiler::attribute(Attribute& e, int want) {
   const uint32_t mark = top_;
   const uint32_t object = value(*e.object);
   top_ = mark;
   const uint32_t to = result(want, e.span);
-  emit_name(Op::GetAttr, to, object, 0, mangled(e.name.text), {e.span});
+  emit_name(Op::GetAttr, to, object, 0, mangled(e.name.text), {span_from_name(e.span, e)});
   return to;
 }
 

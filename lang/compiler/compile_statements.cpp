@@ -153,7 +153,7 @@ void Compiler::store(Expr& target, uint32_t from) {
       auto& attribute = as<Attribute>(target);
       if (attribute.name.text == "__debug__") throw CompileError{target.span, "cannot assign to __debug__"};
       const uint32_t object = value(*attribute.object);
-      emit_name(Op::SetAttr, object, from, 0, mangled(attribute.name.text), {target.span});
+      emit_name(Op::SetAttr, object, from, 0, mangled(attribute.name.text), {span_from_name(target.span, attribute)});
       break;
     }
     case ExprKind::kSubscript: {
@@ -247,9 +247,10 @@ void Compiler::operator()(AugmentedAssignStmt& s) {
     top_ = above;
     const uint32_t old = take_temporary(s.span);
     const std::string_view name = mangled(target->name.text);
-    emit_name(Op::GetAttr, old, read, 0, name, {target->span});
+    const Span span = span_from_name(target->span, *target);
+    emit_name(Op::GetAttr, old, read, 0, name, {span});
     const uint32_t updated = binary_step(s.op, old, Value(), *s.value, above, kOnTop, place);
-    emit_name(Op::SetAttr, object, updated, 0, name, {target->span});
+    emit_name(Op::SetAttr, object, updated, 0, name, {span});
     return;
   }
   auto& target = as<Subscript>(*s.target);
@@ -309,7 +310,8 @@ void Compiler::remove(Expr& target) {
   if (auto* name = try_as<Name>(&target)) {
     delete_variable(name->name, target.span);
   } else if (auto* attribute = try_as<Attribute>(&target)) {
-    emit_name(Op::DelAttr, value(*attribute->object), 0, 0, mangled(attribute->name.text), {target.span});
+    const uint32_t object = value(*attribute->object);
+    emit_name(Op::DelAttr, object, 0, 0, mangled(attribute->name.text), {span_from_name(target.span, *attribute)});
   } else if (auto* subscript = try_as<Subscript>(&target)) {
     const uint32_t object = value(*subscript->object);
     emit(Op::DelItem, object, value(*subscript->index), 0, target.span);

@@ -148,6 +148,7 @@ class Compiler : Emitter {
   Value fold(const ast::Expr& e) { return fold_constant(in_, e); }
   Place place_of_step(const ast::Binary& e, const ast::BinaryStep& step);
   Place place_of_subscript(const ast::Subscript& e);
+  Span span_from_name(Span span, const ast::Attribute& e);
 
   // --- conditions: jump when the truth of e is `when`, else fall through
   void condition(ast::Expr& e, bool when, Label& label);
