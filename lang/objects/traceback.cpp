@@ -10,12 +10,14 @@
 #include "lang/objects/attribute.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
+#include "lang/objects/module.h"
 #include "lang/vm/frame.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/syntax/parse.h"
 #include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
@@ -305,15 +307,29 @@ std::string format_traceback_entry(const Traceback* entry) {
   return text;
 }
 
-std::string format_traceback_entries(Interpreter& in, const Value& traceback) {
+namespace {
+
+// sys.tracebacklimit, of which programs may make anything.
+size_t traceback_limit(Interpreter& in) {
   constexpr size_t kLimit = 1000;
+  Module* const sys = in.modules().find("sys");
+  const Value* const set = sys == nullptr ? nullptr : dict_get_text(sys->dict, "tracebacklimit");
+  if (set == nullptr || (!set->is_int() && !is_big_int(*set))) return kLimit;
+  const double limit = set->is_int() ? static_cast<double>(set->as_int()) : as_big_int(*set)->negative() ? 0 : kLimit;
+  return static_cast<size_t>(std::clamp<double>(limit, 0, kLimit));
+}
+
+}  // namespace
+
+std::string format_traceback_entries(Interpreter& in, const Value& traceback) {
+  const size_t limit = traceback_limit(in);
   std::vector<ShownFrame> entries;
   for (const Traceback* t = as_traceback(traceback); t != nullptr; t = as_traceback(t->next)) {
     if (!is_hidden(in, t)) add_frames(entries, t);
   }
   std::string text;
   uint32_t repeats = 0;
-  for (size_t i = entries.size() > kLimit ? entries.size() - kLimit : 0, first = i; i < entries.size(); ++i) {
+  for (size_t i = entries.size() > limit ? entries.size() - limit : 0, first = i; i < entries.size(); ++i) {
     if (i == first || !same_place(entries[i], entries[i - 1])) {
       append_repeats(text, repeats);
       repeats = 0;
@@ -398,7 +414,7 @@ class Printer {
 
   void print_stack(const Value& exception, const char* head, char margin) {
     const Value& traceback = as_exception(exception)->traceback;
-    if (!traceback.is_object()) return;
+    if (!traceback.is_object() || traceback_limit(in_) == 0) return;
     emit(head, margin);
     emit(format_traceback_entries(in_, traceback));
   }

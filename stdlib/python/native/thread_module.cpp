@@ -69,6 +69,24 @@ Value own_dict(Interpreter& in, const Args&) {
   return locals;
 }
 
+// What the frames of a thread handle, the innermost of those that handle something first.
+Value handled_by(const lang::Frame* frame) {
+  for (; frame != nullptr; frame = lang::calling_frame(*frame)) {
+    if (frame->handled != lang::kNoRegister && is_exception(frame->registers[frame->handled])) return frame->registers[frame->handled];
+  }
+  return Value::none();
+}
+
+Value all_exceptions(Interpreter& in, const Args&) {
+  const Value exceptions = make_dict(in);
+  for (Thread* thread : in.threads().all()) {
+    const lang::Frame* const frame = thread == &in.threads().current() ? in.vm().top() : thread->top();
+    if (frame == nullptr) continue;
+    dict_set(in, as_dict(exceptions), Value::integer(static_cast<int64_t>(thread->ident())), handled_by(frame));
+  }
+  return exceptions;
+}
+
 Value all_frames(Interpreter& in, const Args&) {
   const Value frames = make_dict(in);
   for (Thread* thread : in.threads().all()) {
@@ -186,6 +204,7 @@ void fill_thread(Interpreter& in, Module& module) {
   in.def(module, "_call_at_end(function, /)", "Call it when the running thread has ended.", call_at_end);
   in.def(module, "_own_dict()", "A dict of the running thread.", own_dict);
   in.def(module, "_frames()", "The frame of each thread.", all_frames);
+  in.def(module, "_exceptions()", "The exception that each thread handles, or None.", all_exceptions);
   in.def(module, "_switch_interval()", "Seconds after which a thread that waits gets its turn.", switch_interval);
   in.def(module, "_set_switch_interval(seconds, /)", "See sys.setswitchinterval().", set_switch_interval);
 }
