@@ -13,10 +13,14 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/own_type.h"
+#include "lang/types/bigint.h"
 #include "stdlib/python/native/descriptors.h"
 #include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
@@ -28,6 +32,7 @@ struct Epoll : Object {
 
 struct Poll : Object {
   std::map<int, short> files;
+  bool waits = false;  // a thread is in poll()
 };
 
 struct Waker : Object {
@@ -41,9 +46,11 @@ constexpr char kPollLayout[] = "select.poll";
 // Seconds (or with `thousandth` milliseconds) as a duration; None and negative numbers: for ever.
 double wait_seconds(Interpreter& in, const Value& given, bool thousandth, const char* message) {
   if (given.is_none() || given.is_undefined()) return -1;
-  if (!given.is_float() && !given.is_int()) throw Error(ErrorKind::TypeError, message);
-  const double seconds = to_float(in, given) * (thousandth ? 0.001 : 1);
+  if (!given.is_float() && !is_whole(given)) throw Error(ErrorKind::TypeError, message);
+  const double number = to_float(in, given), seconds = number * (thousandth ? 0.001 : 1);
   if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
+  if (std::abs(seconds) >= 0x1p63 * 1e-9) throw Error(ErrorKind::OverflowError, "timestamp too large to convert to C _PyTime_t");
+  if (thousandth && number > INT32_MAX) throw Error(ErrorKind::OverflowError, "timeout is too large");
   return seconds;
 }
 
@@ -81,16 +88,27 @@ Value select_files(Interpreter& in, const Args& args) {
 
 Poll* poll_of(const Args& args) { return object_cast<Poll>(args[0]); }
 
+short poll_events(Interpreter& in, const Value& given) {
+  if (!given.is_int() && !given.is_bool()) {
+    if (!is_whole(given)) throw Error(ErrorKind::TypeError, "an integer is required");
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C unsigned long");
+  }
+  const int64_t events = int_argument(in, given);
+  if (events < 0) throw Error(ErrorKind::ValueError, "value must be positive");
+  if (events > UINT16_MAX) throw Error(ErrorKind::OverflowError, "Python int too large for C unsigned short");
+  return static_cast<short>(events);
+}
+
 Value poll_register(Interpreter& in, const Args& args) {
   const int file = descriptor_of(in, args[1]);
-  poll_of(args)->files[file] = static_cast<short>(int_argument(in, args[2]));
+  poll_of(args)->files[file] = poll_events(in, args[2]);
   return Value::none();
 }
 
 Value poll_modify(Interpreter& in, const Args& args) {
   const auto found = poll_of(args)->files.find(descriptor_of(in, args[1]));
   if (found == poll_of(args)->files.end()) throw_os_error(in, ENOENT);
-  found->second = static_cast<short>(int_argument(in, args[2]));
+  found->second = poll_events(in, args[2]);
   return Value::none();
 }
 
@@ -106,6 +124,13 @@ Value poll_poll(Interpreter& in, const Args& args) {
   std::vector<pollfd> files;
   for (const auto& [file, events] : poll_of(args)->files) files.push_back({file, events, 0});
   const double seconds = wait_seconds(in, args[1], true, "timeout must be an integer or None");
+  Poll* const self = poll_of(args);
+  if (self->waits) throw Error(ErrorKind::RuntimeError, "concurrent poll() invocation");
+  struct Waiting {
+    bool& flag;
+    explicit Waiting(bool& f) : flag(f) { flag = true; }
+    ~Waiting() { flag = false; }
+  } waiting(self->waits);
   wait_in_slices(in, seconds, [&](int milliseconds) { return poll(files.data(), files.size(), milliseconds); });
   const Value answer = make_list(in);
   for (const pollfd& file : files) {
@@ -128,16 +153,14 @@ Value control(Interpreter& in, const Args& args, int operation, const Value& eve
   epoll_event event{};
   event.data.fd = descriptor_of(in, args[1]);
   if (!events.is_undefined()) event.events = static_cast<uint32_t>(int_argument(in, events));
-  if (epoll_ctl(open_epoll(epoll_of(args)), operation, event.data.fd, &event) < 0 &&
-      !(operation == EPOLL_CTL_DEL && errno == EBADF))
-    throw_os_error(in, errno);
+  if (epoll_ctl(open_epoll(epoll_of(args)), operation, event.data.fd, &event) < 0) throw_os_error(in, errno);
   return Value::none();
 }
 
 Value epoll_poll(Interpreter& in, const Args& args) {
   const int file = open_epoll(epoll_of(args));
   const double seconds = wait_seconds(in, args[1], false, "timeout must be an integer or None");
-  int64_t most = int_argument(in, args[2]);
+  int64_t most = small(in, args[2]);
   if (most == -1) most = 1023;
   if (most <= 0) {
     throw_error(ErrorKind::ValueError, "maxevents must be greater than 0, got %lld", static_cast<long long>(most));
@@ -162,15 +185,30 @@ void close_epoll(Epoll* epoll) {
   epoll->file = -1;
 }
 
-Value make_epoll(Interpreter& in, Type* type, const Args&) {
+Value init_epoll(Interpreter& in, const Args& args) {
+  const int size = small(in, args[1]), flags = small(in, args[2]);
+  if (size != -1 && size <= 0) throw Error(ErrorKind::ValueError, "negative sizehint");
+  if (flags & ~EPOLL_CLOEXEC) throw Error(ErrorKind::OSError, "invalid flags");
   const int file = epoll_create1(EPOLL_CLOEXEC);
   if (file < 0) throw_os_error(in, errno);
-  Epoll* const made = make_object<Epoll>(in, type);
+  close_epoll(epoll_of(args));
+  epoll_of(args)->file = file;
+  return Value::none();
+}
+
+// An object of a control file that exists: the two share it.
+Value epoll_from_file(Interpreter& in, const Args& args) {
+  require(in.limits.processes || in.limits.network, "files by number");
+  const int file = small(in, args[1]);
+  if (file < 0) throw_os_error(in, EBADF);
+  Epoll* const made = make_object<Epoll>(in, as_type(args[0]));
   made->file = file;
   return Value::adopt(made);
 }
 
 constexpr NativeDef kEpollMethods[] = {
+    {"__init__(self, sizehint=-1, flags=0)", init_epoll},
+    {"fromfd(cls, fd, /)", epoll_from_file, "An epoll object of a control file's number."},
     {"register(self, fd, eventmask=7)",
      [](Interpreter& in, const Args& args) { return control(in, args, EPOLL_CTL_ADD, args[2]); },
      "Register a file for events."},
@@ -221,7 +259,11 @@ void make_epoll_type(Interpreter& in, Module& module) {
     close_epoll(known_cast<Epoll>(self));
     free_object(in2, known_cast<Epoll>(self));
   };
-  type->make = make_epoll;
+  type->make = [](Interpreter& in2, Type* kind, const Args& args) {
+    const Value made = Value::adopt(make_object<Epoll>(in2, kind));
+    run_native_init(in2, made, args);
+    return made;
+  };
   in.add_methods(type, kEpollMethods, std::size(kEpollMethods));
   in.add_property(type, "closed", [](Interpreter&, const Args& args) {
     return Value::boolean(epoll_of(args)->file < 0);
@@ -238,9 +280,9 @@ void make_poll_type(Interpreter& in, Module& module) {
   Type* const type = in.new_type(spec);
   type->slots.layout = kPollLayout;
   type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<Poll>(self)); };
-  type->make = [](Interpreter& in2, Type* made, const Args&) { return Value::adopt(make_object<Poll>(in2, made)); };
+  type->make = refuse_to_make;
   in.add_methods(type, kPollMethods, std::size(kPollMethods));
-  set_member(in, module, "poll", Value(static_cast<Object*>(type)));
+  set_member(in, module, "_Poll", Value(static_cast<Object*>(type)));
 }
 
 // --- wakers: files of the interpreter's own that are ready to be read from wake() until clear(). What ends the wait of a loop.
@@ -301,7 +343,13 @@ void make_waker_type(Interpreter& in, Module& module) {
   set_member(in, module, "_Waker", Value(static_cast<Object*>(type)));
 }
 
+Value make_poll(Interpreter& in, const Args&) {
+  const Value found = get_attr(in, Value(in.import("select")), intern(in, "_Poll"));
+  return Value::adopt(make_object<Poll>(in, own_type(found, kPollLayout, "select._Poll")));
+}
+
 constexpr NativeDef kFunctions[] = {
+    {"poll()", make_poll, "An object that waits for files by their numbers."},
     {"select(rlist, wlist, xlist, timeout=None, /)", select_files,
      "Wait until one or more file descriptors are ready for some kind of I/O."},
 };
@@ -344,7 +392,9 @@ void fill_select(Interpreter& in, Module& module) {
       {"EPOLLIN", EPOLLIN},     {"EPOLLOUT", EPOLLOUT},       {"EPOLLPRI", EPOLLPRI},
       {"EPOLLERR", EPOLLERR},   {"EPOLLHUP", EPOLLHUP},       {"EPOLLRDHUP", EPOLLRDHUP},
       {"EPOLLET", 1ll << 31},   {"EPOLLONESHOT", 1ll << 30},  {"EPOLLEXCLUSIVE", 1ll << 28},
-      {"EPOLL_CLOEXEC", EPOLL_CLOEXEC}, {"PIPE_BUF", 4096},
+      {"EPOLLRDNORM", EPOLLRDNORM}, {"EPOLLRDBAND", EPOLLRDBAND}, {"EPOLLWRNORM", EPOLLWRNORM},
+      {"EPOLLWRBAND", EPOLLWRBAND}, {"EPOLLMSG", EPOLLMSG},   {"EPOLL_CLOEXEC", EPOLL_CLOEXEC},
+      {"PIPE_BUF", 4096},
   };
   set_numbers(in, module, kNumbers);
   set_member(in, module, "error", Value(static_cast<Object*>(error_type(in, ErrorKind::OSError))));

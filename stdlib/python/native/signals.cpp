@@ -184,6 +184,7 @@ Value send_to_thread(Interpreter& in, const Args& args) {
 Value send_to_file(Interpreter& in, const Args& args) {
   require_processes(in);
   checked(in, syscall(SYS_pidfd_send_signal, small(in, args[0]), small(in, args[1]), nullptr, small(in, args[2])));
+  in.poll();  // the process may be this one
   return Value::none();
 }
 

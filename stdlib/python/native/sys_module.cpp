@@ -216,6 +216,9 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "inside(name, /)", "Whether a module of the program is a package; None if it is not the program's.", inside);
   in.def(module, "call_tracing(func, args, /)", "Call func(*args) with what it calls traced, though a tracer calls it.", call_tracing);
   in.def(module, "max_rss()", "Kilobytes of memory that the program has used at most.", max_rss);
+  char library[64] = "";
+  confstr(_CS_GNU_LIBPTHREAD_VERSION, library, sizeof library);
+  set_member(in, module, "_thread_library", make_str(in, library));
   set_member(in, module, "flags", flags_tuple(in));
   set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));
   set_member(in, module, "_xoptions", x_options(in));
