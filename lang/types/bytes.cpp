@@ -205,12 +205,16 @@ bool find_writable(Interpreter& in, const Value& value, Buffer& out) {
 }
 
 bool is_bytes_like(Interpreter& in, const Value& value) {
+  if (is_bytes(value) || is_byte_array(value)) [[likely]]
+    return true;
   Buffer buffer;
   BufferLayout layout;
   return find_buffer(in, value, buffer, &layout);
 }
 
 bool is_bytes_without_gaps(Interpreter& in, const Value& value) {
+  if (is_bytes(value) || is_byte_array(value)) [[likely]]
+    return true;
   Buffer buffer;
   BufferLayout layout;
   return find_buffer(in, value, buffer, &layout) && !has_gaps(buffer, layout);

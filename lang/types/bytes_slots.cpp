@@ -464,6 +464,7 @@ Value make_bytes_from(Interpreter& in, Type* type, const Args& args) {
   const MakeArguments a = read_arguments(in, "bytes", args);
   Value from;
   if (a.encoding.is_undefined() && a.errors.is_undefined()) from = own_bytes(in, a.source);
+  if (!from.is_undefined() && type == bytes_types(in).bytes) return from;  // of whatever class of bytes it is
   if (from.is_undefined()) from = bytes_from_arguments(in, "bytes", a);
   if (type == bytes_types(in).bytes && from.as_object()->type == type) return from;
   const BytesLike bytes(in, from, BytesLike::kCopyGaps);
