@@ -1,10 +1,10 @@
 // embed_modules ROOT LIST OUT: writes the .tsr files that LIST names as one .cpp, compressed: the texts are a tenth of the program
 // otherwise. Runs while building. Lines that are a comment and nothing else become empty, so that the numbers of lines stay.
 //
-// - Modules that many others import, and those of torch that most programs use, are each compressed alone by zlib, behind a dictionary
-//   of lines that many files have: they are read in some microseconds.
+// - Modules that many others import, those that most programs use, and what they import are each compressed alone by zlib, behind a
+//   dictionary of lines that many files have: they are read in some microseconds.
 // - The others lie in blocks of kBlock bytes, in the order of their names, so that a package is together. A block is compressed by LZMA
-//   behind the texts of the most imported modules: 250 kB less than zlib makes of them, and up to a millisecond to read.
+//   behind the texts of the most imported modules: 150 kB less than zlib makes of them, and up to half a millisecond to read.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,10 +15,10 @@
 
 namespace {
 
-constexpr size_t kBlock = 128 << 10;    // twice as much saves a fiftieth and is read in twice the time
+constexpr size_t kBlock = 64 << 10;     // twice as much saves a fiftieth and is read in twice the time
 constexpr size_t kKnown = 128 << 10;    // half of it loses a hundredth
 constexpr unsigned kWindow = 512 << 10;  // both, and what the last module of a block has beyond it
-constexpr size_t kOften = 8;             // modules that import a module that is compressed alone
+constexpr size_t kOften = 8;             // importers of a module that is compressed alone
 
 struct Module {
   std::string name;  // torch.nn.rnn
@@ -27,6 +27,7 @@ struct Module {
   std::string file;
   std::string text;
   size_t importers = 0;
+  bool is_read_often = false;
   size_t block = 0, at = 0;
 };
 
@@ -91,24 +92,59 @@ std::string common_lines(const std::vector<Module>& modules) {
   return best;
 }
 
+// The modules that a module imports, of those that there are. `at_once`: by statements that run when it is imported itself.
+std::set<std::string> imports_of(const Module& m, bool at_once) {
+  std::set<std::string> found;
+  std::istringstream in(m.text);
+  for (std::string line; std::getline(in, line);) {
+    if (at_once && line.starts_with(' ')) continue;
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream words(line);
+    std::string word, from;
+    words >> word;
+    if (word != "import" && word != "from") continue;
+    if (word == "from") {
+      words >> from >> word;
+      size_t dots = from.find_first_not_of('.');
+      dots = std::min(dots, from.size());
+      std::string package = m.is_package ? m.name + "." : m.name;
+      for (size_t i = 0; i < dots; i++) package.erase(std::min(package.rfind('.'), package.size()));
+      if (dots > 0) from = package + (dots < from.size() ? "." + from.substr(dots) : "");
+      found.insert(from);
+      from += '.';
+    }
+    for (std::string name; words >> name;) found.insert(from + name);
+  }
+  return found;
+}
+
 void count_importers(std::vector<Module>& modules) {
   std::map<std::string, size_t> importers;
-  for (const Module& m : modules) {
-    std::set<std::string> names;
-    std::istringstream in(m.text);
-    for (std::string line, word, name; std::getline(in, line);) {
-      std::istringstream words(line);
-      if (words >> word >> name && (word == "import" || word == "from")) names.insert(name.substr(0, name.find(',')));
-    }
-    for (const std::string& name : names) importers[name]++;
-  }
+  for (const Module& m : modules)
+    for (const std::string& name : imports_of(m, false)) importers[name]++;
   for (Module& m : modules) m.importers = importers[m.name];
 }
 
-bool is_read_often(const Module& m) {
-  for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data"})
-    if (m.name == package || m.name.starts_with(std::string(package) + ".")) return true;
-  return m.importers >= kOften;
+// Those that many import, those that most programs for tensors or tests use, and what they import.
+void mark_read_often(std::vector<Module>& modules) {
+  std::map<std::string, Module*> by_name;
+  for (Module& m : modules) by_name[m.name] = &m;
+  std::vector<Module*> open;
+  const auto mark = [&](Module* m) {
+    if (!m->is_read_often) m->is_read_often = true, open.push_back(m);
+  };
+  for (Module& m : modules) {
+    bool is_wanted = m.importers >= kOften;
+    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "numpy", "unittest", "asyncio", "typing", "collections._user"})
+      is_wanted = is_wanted || m.name == package;
+    if (is_wanted) mark(&m);
+  }
+  while (!open.empty()) {
+    const Module* m = open.back();
+    open.pop_back();
+    for (const std::string& name : imports_of(*m, true))
+      if (const auto found = by_name.find(name); found != by_name.end()) mark(found->second);
+  }
 }
 
 // The modules whose texts stand before those of every block: as many of the most imported as there is room for, the best ones last.
@@ -135,12 +171,12 @@ void write_blocks(std::ostream& out, std::vector<Module>& modules, const std::st
     out << "constexpr auto kBlock" << number++ << " = " << embed::literal(packed) << "sv;\n";
   };
   for (Module& m : modules) {
-    if (!is_read_often(m)) continue;
+    if (!m.is_read_often) continue;
     m.block = number;
     write(embed::compressed(m.text, lines));
   }
   for (Module& m : modules) {
-    if (is_read_often(m)) continue;
+    if (m.is_read_often) continue;
     m.block = number, m.at = block.size();
     block += m.text;
     if (block.size() >= kBlock) write(embed::compressed_more(block, kWindow, texts)), block.clear();
@@ -159,6 +195,7 @@ int main(int argc, char** argv) {
   std::sort(modules.begin(), modules.end(), [](const Module& a, const Module& b) { return a.name < b.name; });
   for (Module& m : modules) m.text = without_comment_lines(embed::read(m.file));
   count_importers(modules);
+  mark_read_often(modules);
   const std::string lines = common_lines(modules);
   const std::vector<size_t> known = known_modules(modules);
   std::string texts;
@@ -170,7 +207,7 @@ int main(int argc, char** argv) {
   out << "\nconstexpr EmbeddedModule kModules[] = {\n";
   for (const Module& m : modules)
     out << "{\"" << m.name << "\"sv, \"stdlib/" << m.path << "\"sv, kBlock" << m.block << ", " << m.at << ", "
-        << m.text.size() << ", " << !is_read_often(m) << ", " << m.is_package << "},\n";
+        << m.text.size() << ", " << !m.is_read_often << ", " << m.is_package << "},\n";
   out << "};\n\nconstexpr unsigned short kKnown[] = {";
   for (const size_t i : known) out << i << ", ";
   out << "};\n\n}  // namespace\n\nstd::span<const EmbeddedModule> embedded_modules() { return kModules; }\n"
