@@ -35,7 +35,7 @@ std::string help_text(Interpreter& in, const Value& object);
 
 template <size_t N>
 void define_all(Interpreter& in, Module& module, const NativeDef (&rows)[N]) {
-  for (const NativeDef& row : rows) in.def(module, row.signature, row.doc, row.function);
+  for (const NativeDef& row : rows) in.def(module, row);
 }
 
 }  // namespace tessera::lang

@@ -158,6 +158,18 @@ Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name)
 Value min_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Lt, "min"); }
 Value max_function(Interpreter& in, const Args& args) { return extreme(in, args, CompareOp::Gt, "max"); }
 
+template <CompareOp kOp>
+bool short_extreme(Interpreter&, Value* args, Value& answer) {
+  const Value &a = args[0], &b = args[1];
+  bool second;
+  if (a.is_int() && b.is_int()) second = kOp == CompareOp::Lt ? b.as_int() < a.as_int() : b.as_int() > a.as_int();
+  else if (a.is_float() && b.is_float())
+    second = kOp == CompareOp::Lt ? b.as_float() < a.as_float() : b.as_float() > a.as_float();
+  else return false;
+  answer = second ? b : a;
+  return true;
+}
+
 // Is there an item whose truth is `wanted`?
 bool has_item(Interpreter& in, const Value& iterable, bool wanted) {
   Value item;
@@ -218,8 +230,8 @@ Value next_function(Interpreter& in, const Args& args) {
 constexpr NativeDef kRows[] = {
     {"sorted", sorted_function, "Return a new sorted list of the items of an iterable."},
     {"sum(iterable, /, start=0)", sum_function, "Return the sum of start and the items of an iterable."},
-    {"min", min_function, "Return the smallest item."},
-    {"max", max_function, "Return the largest item."},
+    {"min", min_function, "Return the smallest item.", {short_extreme<CompareOp::Lt>, 2}},
+    {"max", max_function, "Return the largest item.", {short_extreme<CompareOp::Gt>, 2}},
     {"all(iterable, /)", all_function, "True if all items are true."},
     {"any(iterable, /)", any_function, "True if any item is true."},
     {"iter(object, sentinel=..., /)", iter_function, "Get an iterator."},

@@ -12,6 +12,8 @@
 #include "lang/types/format.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/steps.h"
 
 namespace tessera::lang {
 namespace {
@@ -25,6 +27,14 @@ Value abs_function(Interpreter& in, const Args& args) {
   const Value method = type_lookup(type_of(in, x), in.names->abs);
   if (method.is_undefined()) throw Error(ErrorKind::TypeError, "bad operand type for abs(): '" + name_of(in, x) + "'");
   return call_special(in, method, x);
+}
+
+bool short_abs(Interpreter&, Value* args, Value& answer) {
+  const Value& x = args[0];
+  if (x.is_float()) answer = Value::real(std::fabs(x.as_float()));
+  else if (x.is_int() && x.as_int() != INT64_MIN) answer = Value::integer(std::abs(x.as_int()));
+  else return false;
+  return true;
 }
 
 Value round_function(Interpreter& in, const Args& args) {
@@ -71,6 +81,13 @@ Value pow_function(Interpreter& in, const Args& args) {
 
 Value divmod_function(Interpreter& in, const Args& args) { return binary(in, BinaryOp::DivMod, args[0], args[1]); }
 
+bool short_divmod(Interpreter& in, Value* args, Value& answer) {
+  if (!args[0].is_int() || !args[1].is_int() || args[1].as_int() <= 0) return false;
+  const int64_t a = args[0].as_int(), b = args[1].as_int();
+  answer = make_tuple(in, {Value::integer(floor_quotient(a, b)), Value::integer(floor_remainder(a, b))});
+  return true;
+}
+
 template <unsigned kBase>
 Value in_base(Interpreter& in, const Args& args) {
   std::string text = whole_text(in, whole_index(in, args[0]), kBase);
@@ -82,6 +99,20 @@ Value chr_function(Interpreter& in, const Args& args) {
   const int64_t i = args[0].is_int() ? args[0].as_int() : whole_to_int64(whole_index(in, args[0]), "int");
   if (i < 0 || i > 0x10ffff) throw Error(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
   return char_str(in, static_cast<uint32_t>(i));
+}
+
+bool short_chr(Interpreter& in, Value* args, Value& answer) {
+  if (!args[0].is_int() || args[0].as_int() < 0 || args[0].as_int() > 127) return false;
+  answer = char_str(in, static_cast<uint32_t>(args[0].as_int()));
+  return true;
+}
+
+bool short_ord(Interpreter&, Value* args, Value& answer) {
+  if (!is_str(args[0])) return false;
+  const Str* const s = as_str(args[0]);
+  if (s->size != 1) return false;
+  answer = Value::integer(static_cast<unsigned char>(*s->data));
+  return true;
 }
 
 Value ord_function(Interpreter& in, const Args& args) {
@@ -104,15 +135,15 @@ Value ord_function(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"abs(x, /)", abs_function, "Return the absolute value of the argument."},
+    {"abs(x, /)", abs_function, "Return the absolute value of the argument.", {short_abs, 1}},
     {"round(number, ndigits=None)", round_function, "Round a number to a given precision in decimal digits."},
     {"pow(base, exp, mod=None)", pow_function, "base**exp, or base**exp % mod."},
-    {"divmod(x, y, /)", divmod_function, "Return the tuple (x//y, x%y)."},
+    {"divmod(x, y, /)", divmod_function, "Return the tuple (x//y, x%y).", {short_divmod, 2}},
     {"bin(number, /)", in_base<2>, "Return the binary representation of an integer."},
     {"oct(number, /)", in_base<8>, "Return the octal representation of an integer."},
     {"hex(number, /)", in_base<16>, "Return the hexadecimal representation of an integer."},
-    {"chr(i, /)", chr_function, "Return a string of one character with ordinal i."},
-    {"ord(c, /)", ord_function, "Return the code point of a string of one character."},
+    {"chr(i, /)", chr_function, "Return a string of one character with ordinal i.", {short_chr, 1}},
+    {"ord(c, /)", ord_function, "Return the code point of a string of one character.", {short_ord, 1}},
 };
 
 }  // namespace

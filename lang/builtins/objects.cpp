@@ -1,6 +1,7 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
 #include "lang/builtins/builtins.h"
 #include "lang/assist/call_form.h"
 #include "lang/core/bind.h"
@@ -9,14 +10,32 @@
 #include "lang/objects/exception.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/dict.h"
 #include "lang/types/format.h"
+#include "lang/types/list.h"
+#include "lang/types/set.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
 namespace {
 
 Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
+bool short_len(Interpreter&, Value* args, Value& answer) {
+  if (!args[0].is_object()) return false;
+  const Object* const object = args[0].as_object();
+  if (object->type->type_flags & kScriptClass) return false;
+  switch (object->kind) {
+    case ObjectKind::List: answer = Value::integer(known_cast<const List>(object)->size); return true;
+    case ObjectKind::Tuple: answer = Value::integer(known_cast<const Tuple>(object)->size); return true;
+    case ObjectKind::Str: answer = Value::integer(known_cast<const Str>(object)->length); return true;
+    case ObjectKind::Dict: answer = Value::integer(known_cast<const Dict>(object)->count); return true;
+    case ObjectKind::Set: answer = Value::integer(known_cast<const Set>(object)->count); return true;
+    default: return false;
+  }
+}
+
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
 Value ascii_function(Interpreter& in, const Args& args) {
   const Value text = repr(in, args[0]);
@@ -53,6 +72,36 @@ Value getattr_function(Interpreter& in, const Args& args) {
   return found.is_undefined() ? args[2] : found;
 }
 
+// What getattr and hasattr find among the instance's own attributes, where nothing in the class has the name. `known` false: the long
+// way has to say.
+const Value* own_attribute(Interpreter& in, const Value* args, bool& known) {
+  known = false;
+  if (!args[0].is_object() || !is_str(args[1])) return nullptr;
+  Object* const object = args[0].as_object();
+  const Type* const type = object->type;
+  const Str* const name = as_str(args[1]);
+  if (object->kind != ObjectKind::Instance || type->slots.get_attr != nullptr || type->attributes_offset == 0 ||
+      (type->type_flags & (kHasGetAttribute | kHasGetAttrHook)) || !(name->flags & kInterned) || name->type != in.types.str)
+    return nullptr;
+  known = type_lookup(type, name).is_undefined();
+  return known ? find_own_attribute(object, name) : nullptr;
+}
+
+bool short_getattr(Interpreter& in, Value* args, Value& answer) {
+  bool known;
+  const Value* const found = own_attribute(in, args, known);
+  if (found == nullptr) return false;
+  answer = *found;
+  return true;
+}
+
+bool short_hasattr(Interpreter& in, Value* args, Value& answer) {
+  bool known;
+  const Value* const found = own_attribute(in, args, known);
+  if (known) answer = Value::boolean(found != nullptr);
+  return known;
+}
+
 Value hasattr_function(Interpreter& in, const Args& args) {
   return Value::boolean(!find_attr(in, args[0], attribute_name(in, args[1])).is_undefined());
 }
@@ -70,6 +119,30 @@ Value delattr_function(Interpreter& in, const Args& args) {
 Value isinstance_function(Interpreter& in, const Args& args) {
   return Value::boolean(is_instance(in, args[0], args[1]));
 }
+// Classes of no metaclass. Only an instance of a script's class may claim to be of another class than it is.
+bool short_isinstance(Interpreter& in, Value* args, Value& answer) {
+  if (!args[1].is_object()) return false;
+  const Type* const own = type_of(in, args[0]);
+  const auto is_below = [&](const Value& wanted, bool& plain) {
+    plain = is_type(wanted) && as_type(wanted)->type == in.types.type;
+    return plain && own->is_subtype_of(as_type(wanted));
+  };
+  bool plain, found = false;
+  if (args[1].as_object()->kind == ObjectKind::Tuple) {
+    for (const Value& each : *as_tuple(args[1])) {
+      found = is_below(each, plain);
+      if (!plain) return false;
+      if (found) break;
+    }
+  } else {
+    found = is_below(args[1], plain);
+    if (!plain) return false;
+  }
+  if (!found && (own->type_flags & kScriptClass)) return false;
+  answer = Value::boolean(found);
+  return true;
+}
+
 Value issubclass_function(Interpreter& in, const Args& args) {
   return Value::boolean(is_subclass(in, args[0], args[1]));
 }
@@ -128,18 +201,20 @@ Value import_function(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"len(obj, /)", len_function, "Return the number of items in a container."},
+    {"len(obj, /)", len_function, "Return the number of items in a container.", {short_len, 1}},
     {"repr(obj, /)", repr_function, "Return the canonical string representation of the object."},
     {"ascii(obj, /)", ascii_function, "Return an ASCII-only representation of an object."},
     {"hash(obj, /)", hash_function, "Return the hash value for the given object."},
     {"id(obj, /)", id_function, "Return the identity of an object."},
     {"callable(obj, /)", callable_function, "Return whether the object is callable."},
     {"format(value, format_spec: str = ..., /)", format_function, "Return value.__format__(format_spec)."},
-    {"getattr(object, name, default=..., /)", getattr_function, "Get a named attribute from an object."},
-    {"hasattr(obj, name, /)", hasattr_function, "Return whether the object has an attribute with the given name."},
+    {"getattr(object, name, default=..., /)", getattr_function, "Get a named attribute from an object.", {short_getattr, 2}},
+    {"hasattr(obj, name, /)", hasattr_function, "Return whether the object has an attribute with the given name.",
+     {short_hasattr, 2}},
     {"setattr(obj, name, value, /)", setattr_function, "Set the named attribute on the object to the value."},
     {"delattr(obj, name, /)", delattr_function, "Delete the named attribute from the object."},
-    {"isinstance(obj, class_or_tuple, /)", isinstance_function, "Return whether an object is an instance of a class."},
+    {"isinstance(obj, class_or_tuple, /)", isinstance_function, "Return whether an object is an instance of a class.",
+     {short_isinstance, 2}},
     {"issubclass(cls_, class_or_tuple, /)", issubclass_function,
      "Return whether a class is derived from another class."},
     {"exit(code=None)", exit_function, "Leave the program."},

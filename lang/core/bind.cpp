@@ -455,6 +455,8 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row) {
   NativeFunction* f = make_object<NativeFunction>(in, in.types.native_function);
   f->function = row.function;
   f->doc = row.doc;
+  f->short_way = row.short_way.function;
+  f->short_count = row.short_way.count;
   f->owner = nullptr;
   f->takes_class = false;
   f->module = nullptr;
@@ -506,8 +508,12 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
 }
 
 void Interpreter::def(Module& module, const char* signature, const char* doc, NativeFn function) {
-  Value f = new_function(signature, doc, function);
-  NativeFunction* native = known_cast<NativeFunction>(f);
+  def(module, NativeDef{signature, function, doc});
+}
+
+void Interpreter::def(Module& module, const NativeDef& row) {
+  NativeFunction* const native = new_native(*this, row);
+  Value f = Value::adopt(native);
   if (module.name->view() != "builtins") native->module = module.name;
   dict_set_str(*this, module.dict, native->name, std::move(f));
 }

@@ -133,6 +133,7 @@ class Interpreter {
   Value new_function(const char* signature, const char* doc, NativeFn function, void* data = nullptr,
                      void (*drop)(void*) = nullptr);
   void def(Module& module, const char* signature, const char* doc, NativeFn function);
+  void def(Module& module, const NativeDef& row);
   // Types by the names that signatures use ("Tensor"). new_type registers what it makes.
   void register_type(Type* type);
   Type* named_type(std::string_view name) const;

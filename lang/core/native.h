@@ -70,6 +70,15 @@ struct Signature {
   uint32_t plain_least = UINT32_MAX;  // required ones, if positional arguments can fill them all and there is no *args or **kwargs
 };
 
+// The short way of a native function, for its everyday arguments: exactly `count` of them, by position. It answers false where they
+// are anything else, having changed nothing, and then the function itself is called. It runs no script and reports no error; it may
+// take an argument's value, which is dropped afterwards. The self of a method is of its type, as for the function.
+struct ShortWay {
+  using Fn = bool (*)(Interpreter&, Value* arguments, Value& answer);
+  Fn function = nullptr;
+  uint8_t count = 0;
+};
+
 struct NativeFunction : Object {
   static constexpr ObjectKind kKind = ObjectKind::NativeFunction;
   NativeFn function;
@@ -80,6 +89,8 @@ struct NativeFunction : Object {
   Str* name;
   Str* module;       // null for builtins
   Type* owner;       // the type whose method it is, or null
+  ShortWay::Fn short_way = nullptr;
+  uint8_t short_count = 0;
   bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
   const char* doc;
   std::string (*describe)(const NativeFunction* self) = nullptr;  // makes the doc of those that have no text for it
@@ -102,6 +113,7 @@ struct NativeDef {
   const char* signature;  // methods name self first: "append(self, object, /)"
   NativeFn function;
   const char* doc = "";
+  ShortWay short_way = {};
 };
 
 // Makes native types. `base` null: object.

@@ -541,6 +541,20 @@ const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
 
 }  // namespace
 
+// The function of a classmethod that `Class.name(…)` calls with the class in front, or null.
+static const Value* find_class_method(Interpreter& in, const Value& object, Str* name) {
+  if (!is_type(object)) return nullptr;
+  Type* const type = as_type(object);
+  const Value& found = type_lookup(type, name);
+  if (!found.is_object() || found.as_object()->type != in.types.class_method) return nullptr;
+  const Value& function = known_cast<ClassMethod>(found)->function;
+  if (!is_function(function) || is_dunder(name)) return nullptr;
+  const Type* const meta = type->type;
+  const bool plain = meta == in.types.type || (meta->slots.get_attr == nullptr && !(meta->type_flags & kHasGetAttribute) &&
+                                               type_lookup(meta, name).is_undefined());
+  return plain ? &function : nullptr;
+}
+
 const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site) {
   switch (site.kind) {
     case AttributeSite::Kind::ClassValue:
@@ -610,7 +624,12 @@ Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Attribu
 
 Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
   bound = false;
-  if (is_class_or_module(object)) return get_attr(in, object, name, site);
+  if (is_class_or_module(object)) {
+    const Value* const of_class = find_class_method(in, object, name);
+    if (of_class == nullptr) return get_attr(in, object, name, site);
+    bound = true;
+    return *of_class;
+  }
   const bool plain = !object.is_object() || may_cache(object);
   if (!plain) return get_attr(in, object, name);
   Type* type = type_of(in, object);

@@ -195,11 +195,19 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
   return result;
 }
 
+bool short_get(Interpreter& in, Value* args, Value& answer) {
+  if (!is_str(args[1]) || args[1].as_object()->type != in.types.str) return false;
+  const Value* const found = dict_get_str(as_dict(args[0]), as_str(args[1]));
+  if (found == nullptr) return false;
+  answer = *found;
+  return true;
+}
+
 constexpr NativeDef kRows[] = {
     {"keys(self, /)", keys, "A view of the keys."},
     {"values(self, /)", values, "A view of the values."},
     {"items(self, /)", items, "A view of the (key, value) pairs."},
-    {"get(self, key, default=None, /)", get, "The value for key if it is in the dictionary, else default."},
+    {"get(self, key, default=None, /)", get, "The value for key if it is in the dictionary, else default.", {short_get, 2}},
     {"setdefault(self, key, default=None, /)", set_default,
      "Insert key with default if it is missing; return its value."},
     {"pop(self, key, default=..., /)", pop, "Remove key and return its value, or default."},

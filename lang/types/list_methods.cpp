@@ -254,6 +254,22 @@ Value pop(Interpreter& in, const Args& args) {
   return list_pop(in, list, static_cast<size_t>(at));
 }
 
+bool short_append(Interpreter&, Value* args, Value& answer) {
+  List* const list = as_list(args[0]);
+  if (list->size == list->capacity) return false;
+  new (list->items + list->size) Value(std::move(args[1]));
+  ++list->size;
+  answer = Value::none();
+  return true;
+}
+
+bool short_pop(Interpreter&, Value* args, Value& answer) {
+  if (as_list(args[0])->size == 0) return false;
+  List* const list = as_list(args[0]);
+  answer = std::move(list->items[--list->size]);
+  return true;
+}
+
 Value remove(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], Value(), Value());
   if (at < 0) return failure(in, Error(ErrorKind::ValueError, "list.remove(x): x not in list"));
@@ -317,10 +333,10 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"append(self, object, /)", append, "Append object to the end of the list."},
+    {"append(self, object, /)", append, "Append object to the end of the list.", {short_append, 2}},
     {"extend(self, iterable, /)", extend, "Extend the list by the items of the iterable."},
     {"insert(self, index, object, /)", insert, "Insert object before index."},
-    {"pop(self, index=-1, /)", pop, "Remove and return the item at index (default last)."},
+    {"pop(self, index=-1, /)", pop, "Remove and return the item at index (default last).", {short_pop, 1}},
     {"remove(self, value, /)", remove, "Remove the first occurrence of value."},
     {"clear(self, /)", clear, "Remove all items from the list."},
     {"copy(self, /)", copy, "Return a shallow copy of the list."},

@@ -128,6 +128,13 @@ Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end
   }
   return Value::boolean(false);
 }
+template <bool kAtEnd>
+bool short_affix(Interpreter&, Value* args, Value& answer) {
+  if (!is_str(args[1])) return false;
+  const std::string_view text = text_of(args[0]), part = text_of(args[1]);
+  answer = Value::boolean(kAtEnd ? text.ends_with(part) : text.starts_with(part));
+  return true;
+}
 Value startswith(Interpreter& in, const Args& args) { return has_affix(in, args, "startswith", false); }
 Value endswith(Interpreter& in, const Args& args) { return has_affix(in, args, "endswith", true); }
 
@@ -458,8 +465,9 @@ constexpr NativeDef kRows[] = {
     {"index(self, sub, start=None, end=None, /)", index_of, "The lowest index where sub is found, or ValueError."},
     {"rindex(self, sub, start=None, end=None, /)", rindex, "The highest index where sub is found, or ValueError."},
     {"count(self, sub, start=None, end=None, /)", count, "The number of non-overlapping occurrences of sub."},
-    {"startswith(self, prefix, start=None, end=None, /)", startswith, "True if the string starts with prefix."},
-    {"endswith(self, suffix, start=None, end=None, /)", endswith, "True if the string ends with suffix."},
+    {"startswith(self, prefix, start=None, end=None, /)", startswith, "True if the string starts with prefix.",
+     {short_affix<false>, 2}},
+    {"endswith(self, suffix, start=None, end=None, /)", endswith, "True if the string ends with suffix.", {short_affix<true>, 2}},
     {"removeprefix(self, prefix: str, /)", removeprefix, "The string without the given prefix, if it is there."},
     {"removesuffix(self, suffix: str, /)", removesuffix, "The string without the given suffix, if it is there."},
     {"replace(self, old: str, new: str, count: int = -1, /)", replace,

@@ -567,6 +567,16 @@ class FewValues {
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
+  if (function->short_way != nullptr && function->short_count == count &&
+      (function->owner == nullptr || is_own_method(function, window, count))) {
+    Value answer;
+    if (function->short_way(in, window, answer)) [[likely]] {
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+      if (callee != nullptr) *callee = Value();
+      target = std::move(answer);
+      return true;
+    }
+  }
   Object* failed = nullptr;  // the answer itself stays in the machine's registers
   const bool returned = in.vm().catches([&] {
     const Signature* const signature = function->signature;

@@ -33,6 +33,16 @@ Value unary_function(Interpreter& in, const Args& args) {
   return Value::real(checked(x, F(x), kCanOverflow));
 }
 
+// A float whose result is finite is no error, whatever the function.
+template <double (*F)(double)>
+bool short_unary(Interpreter&, Value* args, Value& answer) {
+  if (!args[0].is_float()) return false;
+  const double y = F(args[0].as_float());
+  if (!std::isfinite(y)) return false;
+  answer = Value::real(y);
+  return true;
+}
+
 template <double (*F)(double)>
 Value total_function(Interpreter& in, const Args& args) {
   return Value::real(F(real_argument(in, args[0])));
@@ -425,33 +435,27 @@ Value dist_function(Interpreter& in, const Args& args) {
 
 double exp2_of(double x) { return std::exp2(x); }
 
-struct Row {
-  const char* signature;
-  NativeFn function;
-  const char* doc;
-};
-
-const Row kRows[] = {
-    {"acos(x, /)", unary_function<std::acos, false>, "Arc cosine, in radians."},
-    {"acosh(x, /)", unary_function<std::acosh, false>, "Inverse hyperbolic cosine."},
-    {"asin(x, /)", unary_function<std::asin, false>, "Arc sine, in radians."},
-    {"asinh(x, /)", unary_function<std::asinh, false>, "Inverse hyperbolic sine."},
-    {"atan(x, /)", unary_function<std::atan, false>, "Arc tangent, in radians."},
+const NativeDef kRows[] = {
+    {"acos(x, /)", unary_function<std::acos, false>, "Arc cosine, in radians.", {short_unary<std::acos>, 1}},
+    {"acosh(x, /)", unary_function<std::acosh, false>, "Inverse hyperbolic cosine.", {short_unary<std::acosh>, 1}},
+    {"asin(x, /)", unary_function<std::asin, false>, "Arc sine, in radians.", {short_unary<std::asin>, 1}},
+    {"asinh(x, /)", unary_function<std::asinh, false>, "Inverse hyperbolic sine.", {short_unary<std::asinh>, 1}},
+    {"atan(x, /)", unary_function<std::atan, false>, "Arc tangent, in radians.", {short_unary<std::atan>, 1}},
     {"atan2(y, x, /)", atan2_function, "Arc tangent of y/x with the signs of both."},
-    {"atanh(x, /)", unary_function<std::atanh, false>, "Inverse hyperbolic tangent."},
-    {"cbrt(x, /)", unary_function<std::cbrt, false>, "Cube root."},
+    {"atanh(x, /)", unary_function<std::atanh, false>, "Inverse hyperbolic tangent.", {short_unary<std::atanh>, 1}},
+    {"cbrt(x, /)", unary_function<std::cbrt, false>, "Cube root.", {short_unary<std::cbrt>, 1}},
     {"ceil(x, /)", ceil_function, "The least integer that is not below x."},
     {"copysign(x, y, /)", copysign_function, "The magnitude of x with the sign of y."},
-    {"cos(x, /)", unary_function<std::cos, false>, "Cosine of x radians."},
-    {"cosh(x, /)", unary_function<std::cosh, true>, "Hyperbolic cosine."},
+    {"cos(x, /)", unary_function<std::cos, false>, "Cosine of x radians.", {short_unary<std::cos>, 1}},
+    {"cosh(x, /)", unary_function<std::cosh, true>, "Hyperbolic cosine.", {short_unary<std::cosh>, 1}},
     {"degrees(x, /)", degrees_function, "Radians to degrees."},
     {"dist(p, q, /)", dist_function, "Euclidean distance of two points."},
-    {"erf(x, /)", total_function<std::erf>, "Error function."},
-    {"erfc(x, /)", total_function<std::erfc>, "1 - erf(x)."},
-    {"exp(x, /)", unary_function<std::exp, true>, "e raised to x."},
-    {"exp2(x, /)", unary_function<exp2_of, true>, "2 raised to x."},
-    {"expm1(x, /)", unary_function<std::expm1, true>, "exp(x) - 1, exact near zero."},
-    {"fabs(x, /)", total_function<std::fabs>, "Absolute value, as a float."},
+    {"erf(x, /)", total_function<std::erf>, "Error function.", {short_unary<std::erf>, 1}},
+    {"erfc(x, /)", total_function<std::erfc>, "1 - erf(x).", {short_unary<std::erfc>, 1}},
+    {"exp(x, /)", unary_function<std::exp, true>, "e raised to x.", {short_unary<std::exp>, 1}},
+    {"exp2(x, /)", unary_function<exp2_of, true>, "2 raised to x.", {short_unary<exp2_of>, 1}},
+    {"expm1(x, /)", unary_function<std::expm1, true>, "exp(x) - 1, exact near zero.", {short_unary<std::expm1>, 1}},
+    {"fabs(x, /)", total_function<std::fabs>, "Absolute value, as a float.", {short_unary<std::fabs>, 1}},
     {"floor(x, /)", floor_function, "The greatest integer that is not above x."},
     {"fmod(x, y, /)", fmod_function, "The remainder with the sign of x."},
     {"frexp(x, /)", frexp_function, "Mantissa and exponent: x == m * 2**e."},
@@ -466,7 +470,7 @@ const Row kRows[] = {
     {"lgamma(x, /)", lgamma_function, "Logarithm of the absolute value of gamma(x)."},
     {"log(x, base=..., /)", log_function, "Logarithm to a base, e if none is given."},
     {"log10(x, /)", log10_function, "Logarithm to base 10."},
-    {"log1p(x, /)", unary_function<std::log1p, false>, "log(1 + x), exact near zero."},
+    {"log1p(x, /)", unary_function<std::log1p, false>, "log(1 + x), exact near zero.", {short_unary<std::log1p>, 1}},
     {"log2(x, /)", log2_function, "Logarithm to base 2."},
     {"modf(x, /)", modf_function, "Fractional and integer parts."},
     {"nextafter(x, y, /)", nextafter_function, "The next float after x towards y."},
@@ -474,11 +478,11 @@ const Row kRows[] = {
     {"prod(iterable, /, *, start=1)", prod_function, "Product of the items."},
     {"radians(x, /)", radians_function, "Degrees to radians."},
     {"remainder(x, y, /)", remainder_function, "The remainder nearest to zero."},
-    {"sin(x, /)", unary_function<std::sin, false>, "Sine of x radians."},
-    {"sinh(x, /)", unary_function<std::sinh, true>, "Hyperbolic sine."},
-    {"sqrt(x, /)", unary_function<std::sqrt, false>, "Square root."},
-    {"tan(x, /)", unary_function<std::tan, false>, "Tangent of x radians."},
-    {"tanh(x, /)", unary_function<std::tanh, false>, "Hyperbolic tangent."},
+    {"sin(x, /)", unary_function<std::sin, false>, "Sine of x radians.", {short_unary<std::sin>, 1}},
+    {"sinh(x, /)", unary_function<std::sinh, true>, "Hyperbolic sine.", {short_unary<std::sinh>, 1}},
+    {"sqrt(x, /)", unary_function<std::sqrt, false>, "Square root.", {short_unary<std::sqrt>, 1}},
+    {"tan(x, /)", unary_function<std::tan, false>, "Tangent of x radians.", {short_unary<std::tan>, 1}},
+    {"tanh(x, /)", unary_function<std::tanh, false>, "Hyperbolic tangent.", {short_unary<std::tanh>, 1}},
     {"trunc(x, /)", trunc_function, "x without its fraction."},
     {"ulp(x, /)", ulp_function, "The distance from x to the next float."},
 };
@@ -486,7 +490,7 @@ const Row kRows[] = {
 }  // namespace
 
 void fill_math(Interpreter& in, Module& module) {
-  for (const Row& row : kRows) in.def(module, row.signature, row.doc, row.function);
+  for (const NativeDef& row : kRows) in.def(module, row);
   fill_math_integers(in, module);
   set_member(in, module, "pi", Value::real(std::numbers::pi));
   set_member(in, module, "e", Value::real(std::numbers::e));

@@ -77,6 +77,11 @@ Value seed(Interpreter& in, const Args& args) {
 
 Value random(Interpreter&, const Args& args) { return Value::real(self_of(args)->twister.real()); }
 
+bool short_random(Interpreter&, Value* args, Value& answer) {
+  answer = Value::real(object_cast<RandomObject>(args[0])->twister.real());
+  return true;
+}
+
 // Words of 32 bits, the least significant first; the last one gives its upper bits.
 Value random_bits(Interpreter& in, Mersenne& twister, uint64_t count) {
   if (count <= 63) return Value::integer(static_cast<int64_t>(twister.bits(static_cast<uint32_t>(count))));
@@ -142,7 +147,7 @@ Value shuffle(Interpreter& in, const Args& args) {
 
 const NativeDef kMethods[] = {
     {"seed(self, a=None, /)", seed, "Start again from a seed."},
-    {"random(self)", random, "The next float in [0, 1)."},
+    {"random(self)", random, "The next float in [0, 1).", {short_random, 1}},
     {"getrandbits(self, k, /)", getrandbits, "An int of k random bits."},
     {"_randbelow(self, n, /)", randbelow, "An int in [0, n)."},
     {"_shuffle(self, x, /)", shuffle, "Shuffle a list in place."},
