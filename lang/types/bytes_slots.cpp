@@ -333,6 +333,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.iter = [](Interpreter&, const Value& self) { return self; };
   type->slots.next = next_slot;
   type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<BytesIterator>(self)->sequence); };
+  slot_methods(in, type);
   add_rows(in, type, kHintRows);
   return type;
 }

@@ -85,14 +85,20 @@ bool is_bytes_type(Interpreter& in, const Type* type) {
   return made != nullptr && (type == made->bytes || type == made->byte_array);
 }
 
+// seq.__mul__(n) and seq.__rmul__(n): other than the operator, the methods refuse what is no index.
+Value m_repeat(Interpreter& in, const Args& a) {
+  return slots_of(a).binary(in, BinaryOp::Mul, a[0], whole_index(in, a[1]), false, 0);
+}
+
 template <BinaryOp kOp>
 void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected,
                 const char* inplace) {
   if (!(wanted & 1u << static_cast<int>(kOp))) return;
-  add(in, type, name, m_binary<kOp, false>);
   const bool sequence =
       type == in.types.str || is_bytes_type(in, type) || (type->type_flags & kMatchesSequence) != 0;
-  if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, m_binary<kOp, true>);
+  const bool repeats = sequence && kOp == BinaryOp::Mul;
+  add(in, type, name, repeats ? m_repeat : m_binary<kOp, false>);
+  if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, repeats ? m_repeat : m_binary<kOp, true>);
   if (type->slots.inplace != nullptr) add(in, type, inplace, m_inplace<kOp>);
 }
 

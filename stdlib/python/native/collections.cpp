@@ -9,6 +9,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/iterators.h"
+#include "lang/types/sequence.h"
 #include "lang/types/setup.h"
 #include "lang/types/types.h"
 #include "stdlib/python/native/native_modules.h"
@@ -242,15 +243,18 @@ Value iterator_hint(Interpreter&, const Args& args) {
   if (it->deque.is_undefined() || deque_of(it->deque)->changes != it->changes) return Value::integer(0);
   return Value::integer(static_cast<int64_t>(deque_of(it->deque)->size - it->index));
 }
-// _deque_iterator(deque, index=0).
+// _deque_iterator(deque, index=0), which takes no notice of keywords.
+template <bool reversed>
 Value new_iterator(Interpreter& in, Type* type, const Args& args) {
-  if (args.positional() != args.count || args.count < 1 || args.count > 2)
-    throw_error(ErrorKind::TypeError, "_deque_iterator expected 1 or 2 arguments, got %u", args.count);
+  const uint32_t given = args.positional();
+  if (given < 1 || given > 2)
+    throw_error(ErrorKind::TypeError, "function takes at %s %u argument%s (%u given)", given < 1 ? "least" : "most", given < 1 ? 1u : 2u,
+                given < 1 ? "" : "s", given);
   const Value deque = args[0];
   if (!is_deque(deque))
     throw_error(ErrorKind::TypeError, "argument 1 must be collections.deque, not %s", std::string(type_name(in, deque)).c_str());
-  const int64_t index = args.count > 1 ? int_argument(in, args[1]) : 0;
-  const Value made = make_iterator(in, type, deque, false);
+  const int64_t index = given > 1 ? int_argument(in, args[1]) : 0;
+  const Value made = make_iterator(in, type, deque, reversed);
   object_cast<DequeIterator>(made)->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(deque_of(deque)->size)));
   return made;
 }
@@ -264,8 +268,8 @@ Value deque_iter(Interpreter& in, const Value& self) {
 }
 
 Value deque_reversed(Interpreter& in, const Args& args) {
-  const Value& type = type_lookup(args[0].as_object()->type, intern(in, "_iterator"));
-  return make_iterator(in, own_type(type, layout_of<DequeIterator>, "deque._iterator"), args[0], true);
+  const Value& type = type_lookup(args[0].as_object()->type, intern(in, "_reverse_iterator"));
+  return make_iterator(in, own_type(type, layout_of<DequeIterator>, "deque._reverse_iterator"), args[0], true);
 }
 
 Value deque_repr(Interpreter& in, const Value& self) {
@@ -334,9 +338,10 @@ Value deque_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
     extend_from(in, deque_of(made), other, false);
     return made;
   }
-  if (op == BinaryOp::Mul && (other.is_int() || other.is_bool())) {
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) {
     Value made = copy_of(in, self);
-    repeat_into(in, deque_of(made), other.as_int());
+    repeat_into(in, deque_of(made), times);
     return made;
   }
   return in.not_implemented;
@@ -347,8 +352,9 @@ Value deque_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value
     extend_from(in, deque_of(self), other, false);
     return self;
   }
-  if (op == BinaryOp::Mul && (other.is_int() || other.is_bool())) {
-    repeat_into(in, deque_of(self), other.as_int());
+  int64_t times;
+  if (op == BinaryOp::Mul && repetition_count(in, other, times)) {
+    repeat_into(in, deque_of(self), times);
     return self;
   }
   return in.not_implemented;
@@ -498,9 +504,9 @@ const NativeDef kMethods[] = {
     {"__reversed__(self)", deque_reversed},
 };
 
-Type* make_iterator_type(Interpreter& in) {
+Type* make_iterator_type(Interpreter& in, bool reversed) {
   NativeTypeSpec spec;
-  spec.name = "_deque_iterator";
+  spec.name = reversed ? "_deque_reverse_iterator" : "_deque_iterator";
   spec.module = "_collections";
   spec.size = sizeof(DequeIterator);
   spec.flags = kFinalType;
@@ -511,7 +517,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.clear = clear_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;
-  type->make = new_iterator;
+  type->make = reversed ? new_iterator<true> : new_iterator<false>;
   in.add_methods(type, kIteratorMethods, std::size(kIteratorMethods));
   slot_methods(in, type);
   return type;
@@ -548,7 +554,8 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_property(type, "maxlen", deque_maxlen);
   slot_methods(in, type);
   operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Mul));
-  dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in)));
+  dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in, false)));
+  dict_set_str(in, type->attributes(), intern(in, "_reverse_iterator"), Value(make_iterator_type(in, true)));
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);
   add_counting(in, module);

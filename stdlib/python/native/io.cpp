@@ -16,6 +16,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/open_mode.h"
@@ -127,8 +128,10 @@ Value file_chunk_size(Interpreter& in, const Args& args) {
 }
 Value file_set_chunk_size(Interpreter& in, const Args& args) {
   check_attached(self_of(args));
-  if (is_big_int(args[1])) throw Error(ErrorKind::ValueError, "cannot fit 'int' into an index-sized integer");
-  const int64_t size = int_argument(in, args[1]);
+  const Value whole = whole_index(in, args[1]);
+  if (is_big_int(whole))
+    throw_error(ErrorKind::ValueError, "cannot fit '%s' into an index-sized integer", std::string(type_name(in, args[1])).c_str());
+  const int64_t size = whole.as_int();
   if (size <= 0) throw Error(ErrorKind::ValueError, "a strictly positive integer is required");
   self_of(args)->chunk = static_cast<size_t>(size);
   return Value::none();

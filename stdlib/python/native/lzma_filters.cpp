@@ -139,6 +139,7 @@ void LzmaFilters::add(Interpreter& in, const Value& spec) {
 
 void LzmaFilters::add_all(Interpreter& in, const Value& specs) {
   if (is_dict(specs)) throw Error(ErrorKind::TypeError, "dict is not a sequence");
+  length(in, specs);  // an iterator has none, and is refused before it is drained
   for_each(in, specs, [&](const Value& spec) {
     add(in, spec);
     return true;
