@@ -442,8 +442,8 @@ Value standard_stream(Interpreter& in, const Args& args) {
   static constexpr const char* kNames[] = {"<stdin>", "<stdout>", "<stderr>"};
   const int64_t which = int_argument(in, args[0]);
   if (which < 0 || which > 2) throw Error(ErrorKind::ValueError, "there are three standard streams");
-  // The process was started with this file closed.
-  if (files_of(in).owns(static_cast<int>(which)) && fcntl(static_cast<int>(which), F_GETFD) < 0) return Value::none();
+  // The process was started with this file closed: for who may use files; a host's streams are its own.
+  if (in.limits.files && files_of(in).owns(static_cast<int>(which)) && fcntl(static_cast<int>(which), F_GETFD) < 0) return Value::none();
   Value made = Value::adopt(make_object<TextFile>(in, static_cast<Type*>(args.callee->data)));
   TextFile* f = file_of(made);
   f->place = which == 0 ? Place::In : which == 1 ? Place::Out : Place::Error;
