@@ -14,8 +14,9 @@ class Features:
 
     def compound(self):
         return [self.eval_, self.exec_, self.metaclass, self.thread, self.delegation, self.set_, self.enum_, self.dataclass_,
-                self.group, self.class_pattern, self.manager, self.descriptor, self.walk, self.walk, self.special, self.special, self.order, self.jumps,
-                self.scopes, self.slots, self.decorators, self.tracebacks, self.driven, self.trees, self.syntax, self.patterns]
+                self.group, self.class_pattern, self.manager, self.descriptor] \
+            + [self.order, self.jumps, self.scopes, self.decorators, self.tracebacks, self.driven, self.trees, self.special, self.special,
+               self.slots, self.walk, self.walk, self.syntax, self.patterns] * self.wide
 
     def some(self, forms, least=1, most=4):
         return self.random.sample(forms, self.random.randint(least, min(most, len(forms))))

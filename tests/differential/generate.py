@@ -150,6 +150,9 @@ def compiles(lines):
 
 
 class Program(Features, calls.Calls, Walks, Scopes):
+    # Also what seldom stands in a program: walks.py, scopes.py, calls.py (run.py --wide).
+    wide = False
+
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.expressions = Expressions(self.random)
@@ -191,7 +194,7 @@ class Program(Features, calls.Calls, Walks, Scopes):
         return lines
 
     def statement(self, depth):
-        simple = [self.assign, self.assign, self.show, self.show, self.show, self.augment, self.mutate, self.unpack, self.native_call]
+        simple = [self.assign, self.assign, self.show, self.show, self.show, self.augment, self.mutate, self.unpack] + [self.native_call] * self.wide
         compound = [self.if_, self.for_, self.for_, self.while_, self.try_, self.try_, self.with_, self.function, self.function,
                     self.generator, self.coroutine, self.class_, self.class_, self.match_, self.closure, self.raises]
         for _ in range(20):
