@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "lang/types/bytes.h"
+#include "lang/vm/allow_others.h"
 #include "stdlib/python/native/posix_parts.h"
 #include "stdlib/python/native/processes.h"
 
@@ -142,12 +143,27 @@ Value lock_part(Interpreter& in, const Args& args) {
 
 Value sync_data(Interpreter& in, const Args& args) { return checked_none(in, fdatasync(file_number(in, args[0]))); }
 
+// In pieces, between which the limits and other threads have their turn: one call may copy gigabytes.
 Value send_file(Interpreter& in, const Args& args) {
+  constexpr size_t kPieceBytes = size_t{4} << 20;
   const int out = file_number(in, args[0]), source = file_number(in, args[1]);
-  const size_t count = static_cast<size_t>(int_argument(in, args[3]));
-  if (args[2].is_none()) return checked(in, sendfile(out, source, nullptr, count));
-  off_t place = int_argument(in, args[2]);
-  return checked(in, sendfile(out, source, &place, count));
+  const auto count = static_cast<size_t>(int_argument(in, args[3]));
+  off_t place = args[2].is_none() ? 0 : int_argument(in, args[2]);
+  size_t done = 0;
+  for (;;) {
+    const size_t wanted = std::min(count - done, kPieceBytes);
+    ssize_t sent;
+    int code;
+    {
+      const AllowOthers others(in);
+      sent = sendfile(out, source, args[2].is_none() ? nullptr : &place, wanted);
+      code = errno;
+    }
+    if (sent < 0 && done == 0) throw_os_error(in, code);
+    if (sent > 0) done += static_cast<size_t>(sent);
+    if (sent < static_cast<ssize_t>(wanted) || done == count) return Value::integer(static_cast<int64_t>(done));
+    in.check_stop(kPieceBytes / 64);
+  }
 }
 
 // The arguments (from, to, count, from offset, to offset) of a copy between two files. An offset of None moves the file's own place.
