@@ -216,6 +216,7 @@ def main():
     parser.add_argument('--list', action='store_true', help='tell each miss with its last words')
     parser.add_argument('--keep', help='a folder for the programs that do not pass')
     parser.add_argument('--table', help='write the table by file here')
+    parser.add_argument('--misses', help='write here a line for each method that does not pass: its name and its last words')
     parser.add_argument('--least', type=float, default=0, help='fail below this share, in percent')
     parser.add_argument('--whole', action='store_true', help='the files of whole.txt, of which every method has to pass')
     parser.add_argument('names', nargs='*')
@@ -238,6 +239,9 @@ def main():
                     print(f'{row[3]:7} {row[0]}.{row[1]}.{row[2]}: {row[4]}', flush=True)
     finally:
         shutil.rmtree(runner.folder, ignore_errors=True)
+    if options.misses:
+        lines = [f'{name}.{cls}.{method}\t{outcome}: {words}\n' for name, cls, method, outcome, words in sorted(rows) if outcome != 'passed']
+        pathlib.Path(options.misses).write_bytes(''.join(lines).encode('utf-8', 'surrogateescape'))
     text = table(rows)
     if options.table:
         pathlib.Path(options.table).write_bytes(text.encode('utf-8', 'surrogateescape'))
