@@ -50,6 +50,11 @@ void traverse_attributes(Attributes& attributes, Visitor& visitor) {
   if (attributes.dict != nullptr) visitor(attributes.dict);
 }
 
+// What is remembered of a class points into its dict, which clearing empties, and what dies meanwhile may still ask the class.
+void forget_class(GcObject* object) {
+  if (object->kind == ObjectKind::Type) known_cast<Type>(object)->version = kForgotten;
+}
+
 void clear_object(Interpreter& in, GcObject* object) {
   if (object->type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
   if (object->type->slots.clear != nullptr) object->type->slots.clear(in, object);
@@ -148,6 +153,7 @@ size_t Collector::collect() {
   held.reserve(garbage.size());
   for (GcObject* object : garbage) held.emplace_back(object);
   in_.weak_references().clear_garbage(garbage);
+  for (GcObject* object : garbage) forget_class(object);
   for (GcObject* object : garbage) clear_object(in_, object);
   const size_t found = garbage.size();
   held.clear();
@@ -183,7 +189,10 @@ void Collector::clear_all() noexcept {
   // Held by a count of ours, so that clearing one does not free the next under our hands; what clearing makes is held too.
   size_t held = 0;
   const auto hold = [&] {
-    for (; held < objects_.size(); ++held) ++objects_[held]->refcount;
+    for (; held < objects_.size(); ++held) {
+      ++objects_[held]->refcount;
+      forget_class(objects_[held]);
+    }
   };
   hold();
   for (size_t i = 0; i < objects_.size(); ++i) {

@@ -199,7 +199,7 @@ const Value kMissing;
     if (found != nullptr) break;
   }
   if (found == nullptr) found = &kMissing;
-  if (name->flags & kInterned) {
+  if ((name->flags & kInterned) && type->version != kForgotten) {
     // Not `entry`: filling a type may have looked something up.
     TypeCache& cache = in.type_cache();
     cache.remember(cache.entry(type->version, name), {type->version, name, found});
@@ -495,6 +495,7 @@ bool may_cache(const Value& object) {
 void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
   Type* type = object->type;
   site.kind = AttributeSite::Kind::Empty;
+  if (type->version == kForgotten) return;
   const Value& in_class = type_lookup(type, name);
   const bool has_own = type->attributes_offset != 0 && attributes_of(object).dict == nullptr;
   const uint32_t place = key_place(type, name);
@@ -580,6 +581,7 @@ void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite&
   site.kind = AttributeSite::Kind::Empty;
   if (object->kind == ObjectKind::Type) {
     Type* type = known_cast<Type>(object);
+    if (type->version == kForgotten) return;
     if (const Value* value = find_class_value(in, type, name)) {
       site = {type->version, AttributeSite::Kind::OfClass, 0, value};
     }

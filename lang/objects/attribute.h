@@ -78,6 +78,9 @@ Value attribute_names(Interpreter& in, const Value& object);
 // The best match for a misspelt name by CPython's measure, or empty.
 std::string suggest_name(std::string_view wrong, const std::vector<std::string_view>& names);
 
+// The version of a class that is being taken apart: nothing is remembered of it, for its dict may be emptied at any time.
+constexpr uint32_t kForgotten = UINT32_MAX;
+
 // Looks names up in types, by version; one per interpreter.
 class TypeCache {
  public:
