@@ -22,7 +22,6 @@ LISTED = [
     ('`ldexp_`, `mvlgamma_` of integers', 'mvlgamma.*', 'error', 'result type', 'mvlgamma: result type'),
     ('the mean of `var_mean`', '(var|std)_mean.*|native_layer_norm', 'values', 'inf', 'nan'),
     ('complex `a + b`', '__rsub__|rsub|sub|add|__radd__|nn.functional.tanhshrink', 'values', ANY, 'nan', r'c(64|128)'),
-    ('elements of uint64', 'hash_tensor', 'error', 'OverflowError: the uint64', NOTHING),
     ('`logsumexp(x, dim=[])`', 'logsumexp', 'error', ANY, r"output with shape \[\] doesn't match"),
     ('the keywords in', 'quantile|histogram(dd)?', 'error', 'invalid combination of arguments', 'invalid combination of arguments'),
     ('`unique(dim=...)` of rows', 'unique', 'shape', ANY, ANY, r'f(16|32|64)\[.*dim=\d'),
