@@ -230,7 +230,8 @@ Value to(Interpreter& in, const Args& args) {
     const uint32_t positional = args.positional();
     for (uint32_t i = 1; i < positional; ++i) {
       if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
-      else if (args[i].is_bool() && flags < 2) (++flags == 2 ? copy : wait) = args[i].as_bool() == (flags == 2);
+      else if (args[i].is_bool() && flags == 0) wait = !args[i].as_bool(), ++flags;
+      else if (args[i].is_bool() && flags == 1) copy = args[i].as_bool(), ++flags;
       else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
         refuse_to(in, args);
     }
