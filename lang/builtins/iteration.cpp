@@ -107,10 +107,6 @@ Value sum_function(Interpreter& in, const Args& args) {
 
 // min and max: `op` says when a candidate replaces what has been found. Raw, so that min(a, b) makes no tuple.
 Value extreme(Interpreter& in, const Args& args, CompareOp op, const char* name) {
-  if (args.count == 2 && args.keyword_names == nullptr && args[0].is_int() && args[1].is_int()) {
-    const bool second = op == CompareOp::Lt ? args[1].as_int() < args[0].as_int() : args[1].as_int() > args[0].as_int();
-    return args[second ? 1 : 0];
-  }
   const uint32_t given = args.positional();
   Value key = Value::none(), missing;
   if (given == 0) throw Error(ErrorKind::TypeError, std::string(name) + " expected at least 1 argument, got 0");

@@ -1,4 +1,6 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
+#include <optional>
+
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
@@ -72,34 +74,25 @@ Value getattr_function(Interpreter& in, const Args& args) {
   return found.is_undefined() ? args[2] : found;
 }
 
-// What getattr and hasattr find among the instance's own attributes, where nothing in the class has the name. `known` false: the long
-// way has to say.
-const Value* own_attribute(Interpreter& in, const Value* args, bool& known) {
-  known = false;
-  if (!args[0].is_object() || !is_str(args[1])) return nullptr;
-  Object* const object = args[0].as_object();
-  const Type* const type = object->type;
-  const Str* const name = as_str(args[1]);
-  if (object->kind != ObjectKind::Instance || type->slots.get_attr != nullptr || type->attributes_offset == 0 ||
-      (type->type_flags & (kHasGetAttribute | kHasGetAttrHook)) || !(name->flags & kInterned) || name->type != in.types.str)
-    return nullptr;
-  known = type_lookup(type, name).is_undefined();
-  return known ? find_own_attribute(object, name) : nullptr;
+// The name that getattr and hasattr were given, if it needs no interning; else null.
+Str* interned_name(Interpreter& in, const Value& name) {
+  return is_str(name) && (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name) : nullptr;
 }
 
 bool short_getattr(Interpreter& in, Value* args, Value& answer) {
-  bool known;
-  const Value* const found = own_attribute(in, args, known);
-  if (found == nullptr) return false;
-  answer = *found;
+  Str* const name = interned_name(in, args[1]);
+  const Value* own;
+  if (name == nullptr || !has_only_own_attribute(in, args[0], name, own) || own == nullptr) return false;
+  answer = *own;
   return true;
 }
 
 bool short_hasattr(Interpreter& in, Value* args, Value& answer) {
-  bool known;
-  const Value* const found = own_attribute(in, args, known);
-  if (known) answer = Value::boolean(found != nullptr);
-  return known;
+  Str* const name = interned_name(in, args[1]);
+  const Value* own;
+  if (name == nullptr || !has_only_own_attribute(in, args[0], name, own)) return false;
+  answer = Value::boolean(own != nullptr);
+  return true;
 }
 
 Value hasattr_function(Interpreter& in, const Args& args) {
@@ -119,28 +112,10 @@ Value delattr_function(Interpreter& in, const Args& args) {
 Value isinstance_function(Interpreter& in, const Args& args) {
   return Value::boolean(is_instance(in, args[0], args[1]));
 }
-// Classes of no metaclass. Only an instance of a script's class may claim to be of another class than it is.
 bool short_isinstance(Interpreter& in, Value* args, Value& answer) {
-  if (!args[1].is_object()) return false;
-  const Type* const own = type_of(in, args[0]);
-  const auto is_below = [&](const Value& wanted, bool& plain) {
-    plain = is_type(wanted) && as_type(wanted)->type == in.types.type;
-    return plain && own->is_subtype_of(as_type(wanted));
-  };
-  bool plain, found = false;
-  if (args[1].as_object()->kind == ObjectKind::Tuple) {
-    for (const Value& each : *as_tuple(args[1])) {
-      found = is_below(each, plain);
-      if (!plain) return false;
-      if (found) break;
-    }
-  } else {
-    found = is_below(args[1], plain);
-    if (!plain) return false;
-  }
-  if (!found && (own->type_flags & kScriptClass)) return false;
-  answer = Value::boolean(found);
-  return true;
+  const std::optional<bool> known = plain_classes_say(in, args[0], args[1]);
+  if (known) answer = Value::boolean(*known);
+  return known.has_value();
 }
 
 Value issubclass_function(Interpreter& in, const Args& args) {

@@ -384,7 +384,7 @@ static Dict* dict_of_holder(const Value& object) {
   return object.as_object()->kind == ObjectKind::Module ? object_cast<Module>(object)->dict : nullptr;
 }
 
-// What the object itself holds, or null.
+// The attribute of this name in the object's own attributes (an instance's, a class's or a module's dict), or null.
 static const Value* find_held(const Value& object, const Type* type, Str* name) {
   if (object.is_object() && type->attributes_offset != 0) return find_own_attribute(object.as_object(), name);
   Dict* const dict = dict_of_holder(object);
@@ -406,21 +406,19 @@ Value generic_find_attr(Interpreter& in, const Value& object, Str* name) {
   return bind_attribute(in, in_class, object, type);
 }
 
-// Whether the object itself is all that is asked: an instance of a class without hooks that has nothing of the name. `held` is what it
-// holds, or null.
-static inline bool is_read_alone(Interpreter& in, const Value& object, Str* name, const Value*& held) {
+bool has_only_own_attribute(Interpreter& in, const Value& object, Str* name, const Value*& own) {
   if (!object.is_object() || object.as_object()->kind != ObjectKind::Instance) return false;
   const Type* const type = object.as_object()->type;
   if ((type->type_flags & (kHasGetAttrHook | kHasGetAttribute)) || type->slots.get_attr != nullptr ||
       type->attributes_offset == 0 || name == in.names->module || !type_lookup(type, name).is_undefined())
     return false;
-  held = find_own_attribute(object.as_object(), name);
+  own = find_own_attribute(object.as_object(), name);
   return true;
 }
 
 Value find_attr(Interpreter& in, const Value& object, Str* name) {
   name = interned(in, name);
-  if (const Value* held; is_read_alone(in, object, name, held)) return held != nullptr ? *held : Value();
+  if (const Value* own; has_only_own_attribute(in, object, name, own)) return own != nullptr ? *own : Value();
   Type* type = type_of(in, object);
   try {
     Value found = find_before_hook(in, object, name);
@@ -475,7 +473,7 @@ Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
 
 Value get_attr(Interpreter& in, const Value& object, Str* name) {
   name = interned(in, name);
-  if (const Value* held; is_read_alone(in, object, name, held) && held != nullptr) return *held;
+  if (const Value* own; has_only_own_attribute(in, object, name, own) && own != nullptr) return *own;
   if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
   Value found = find_before_hook(in, object, name);
   if (found.is_undefined()) no_attribute(in, object, name);

@@ -64,6 +64,9 @@ Value bind_attribute(Interpreter& in, const Value& found, const Value& object, T
 
 // Instance attributes below the descriptors.
 const Value* find_own_attribute(Object* object, const Str* name);  // null: none
+// Returns true if an attribute of this name can only be the instance's own: its class has no hooks and no attribute of the name. `own` is
+// that attribute then, or null if there is none. The name must be interned.
+bool has_only_own_attribute(Interpreter& in, const Value& object, Str* name, const Value*& own);
 void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value);
 // Gives the object the shared key `at`, if that is the next one that it lacks. False: it is not, nothing was done.
 bool append_attribute(Interpreter& in, Object* object, uint32_t at, const Value& value);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lang/core/make_object.h"
@@ -113,6 +114,9 @@ Value make_super(Interpreter& in, Type* start, const Value& self);
 
 // isinstance and issubclass as type.__instancecheck__ and type.__subclasscheck__ answer: by the mro alone.
 bool plain_is_instance(Interpreter& in, const Value& value, Type* type);
+// The answer of isinstance() where no script has to run for it: `wanted` is a class whose metaclass is `type` or a tuple of such classes,
+// and the value's class does not override __class__. Empty if a script may have to run.
+std::optional<bool> plain_classes_say(Interpreter& in, const Value& value, const Value& wanted);
 bool plain_is_subclass(Interpreter& in, const Value& sub, Type* type);
 
 // A read-only view of a mapping: types.MappingProxyType (lang/types/mapping_proxy.cpp).

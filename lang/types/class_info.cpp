@@ -108,15 +108,18 @@ Value union_members(Interpreter& in, const Value& v) {
 
 }  // namespace
 
+// May an instance of the class claim to be of another class, by a __class__ of its own?
+static bool may_claim_class(Interpreter& in, const Type* type) {
+  if (!(type->type_flags & kScriptClass)) return false;
+  if (type->type_flags & kHasGetAttribute) return true;
+  const Value& found = type_lookup(type, in.names->class_);
+  return !found.is_object() || found.as_object()->type != in.types.getset_descriptor ||
+         !known_cast<Property>(found)->owner.is(Value(in.types.object));
+}
+
 // The class that an object claims by a __class__ of its own, or null.
 static Type* claimed_class(Interpreter& in, const Value& value) {
-  if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return nullptr;
-  const Type* const type = value.as_object()->type;
-  const Value& found = type_lookup(type, in.names->class_);
-  const bool of_object = found.is_object() && found.as_object()->type == in.types.getset_descriptor &&
-                         known_cast<Property>(found)->owner.is(Value(in.types.object));
-  const bool may_claim = (type->type_flags & kHasGetAttribute) || !of_object;
-  return may_claim ? class_of(find_attr(in, value, in.names->class_)) : nullptr;
+  return may_claim_class(in, type_of(in, value)) ? class_of(find_attr(in, value, in.names->class_)) : nullptr;
 }
 
 bool plain_is_instance(Interpreter& in, const Value& value, Type* type) {
@@ -137,21 +140,21 @@ static Value own_check(Interpreter& in, const Type* type, Str* name) {
   return found.is(type_lookup(in.types.type, name)) ? Value() : Value(found);
 }
 
-// Whether the value is of one of the classes, as far as they say so by themselves: of no metaclass with a check of its own. Returns
-// how many of the classes were asked.
-static uint32_t ask_plain_classes(Interpreter& in, const Value& value, const Tuple& classes, bool& found) {
+std::optional<bool> plain_classes_say(Interpreter& in, const Value& value, const Value& wanted) {
   const Type* const type = type_of(in, value);
-  const bool of_script = (type->type_flags & kScriptClass) != 0;  // it may claim another class
-  uint32_t i = 0;
-  for (found = false; i < classes.size && !found; ++i) {
-    const Type* const each = class_of(classes[i]);
-    if (each == nullptr || each->type != in.types.type) return i;
-    found = type->is_subtype_of(each) || (of_script && plain_is_instance(in, value, as_type(classes[i])));
+  const auto first = is_tuple(wanted) ? as_tuple(wanted)->items : &wanted;
+  const size_t count = is_tuple(wanted) ? as_tuple(wanted)->size : 1;
+  for (size_t i = 0; i < count; ++i) {
+    const Type* const each = class_of(first[i]);
+    if (each == nullptr || each->type != in.types.type) return std::nullopt;
+    if (type->is_subtype_of(each)) return true;
   }
-  return i;
+  if (may_claim_class(in, type)) return std::nullopt;
+  return false;
 }
 
 bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
+  if (const std::optional<bool> known = plain_classes_say(in, value, wanted)) return *known;
   if (Type* type = class_of(wanted)) {
     if (type_of(in, value) == type) return true;
     const Value check = own_check(in, type, in.names->instancecheck);
@@ -160,13 +163,8 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
   }
   const Value members = is_tuple(wanted) ? wanted : union_members(in, wanted);
   if (is_tuple(members)) {
-    const Tuple& classes = *as_tuple(members);
-    bool found;
-    uint32_t i = ask_plain_classes(in, value, classes, found);
-    if (found || i == classes.size) return found;
     const RecursionGuard guard(in, " in __instancecheck__");
-    for (; i < classes.size; ++i) {
-      const Value& each = classes[i];
+    for (const Value& each : *as_tuple(members)) {
       if (each.is_none() ? value.is_none() : is_instance(in, value, each)) return true;
     }
     return false;
