@@ -114,8 +114,8 @@ struct InlinedLoop {
   const char* name;
 };
 
-// What statements hold in temporaries while those inside of them run, from the inside out; jumps of a tracer (lang/vm/jumps.cpp)
-// keep what the place that they go to holds as well.
+// The kinds of temporaries that a compound statement keeps while its body runs, innermost statement first. A tracer's jump
+// (lang/vm/jumps.cpp) keeps the temporaries of those statements that also enclose the jump's target.
 enum class HeldKind : uint8_t {
   Iteration,         // of a for: three registers
   AsyncIteration,    // the same three, of which the first is used

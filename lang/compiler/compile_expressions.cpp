@@ -317,7 +317,8 @@ uint32_t Compiler::walrus(Walrus& e, int want) {
 
 // ---- Attributes and subscripts ---------------------------------------------------------------------------------------
 
-// What is done with an attribute is at its name, as for CPython, if this is on another line than the beginning of the object.
+// The source position of an instruction that reads, writes or calls an attribute: the attribute's name, as in CPython, if the name is
+// on another line than the beginning of the object; else the whole expression.
 Span Compiler::span_from_name(Span span, const Attribute& e) {
   const uint32_t name = e.name.span.begin;
   if (name <= span.begin || unit_.source->text({span.begin, name}).find('\n') == std::string_view::npos) return span;

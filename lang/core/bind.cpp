@@ -75,7 +75,7 @@ bool is_slot_wrapper(const NativeFunction* f) {
   return f->owner != nullptr && f->type == f->owner->owner->types.wrapper_descriptor;
 }
 
-// `skip`: of a method, whose first parameter nobody gives by name.
+// Does the signature take any argument by keyword? The first `skip` parameters are not asked: a method's self is never passed by name.
 bool has_keywords(const Signature& signature, size_t skip) {
   for (size_t i = skip; i < signature.parameters.size(); ++i) {
     const Parameter& p = signature.parameters[i];

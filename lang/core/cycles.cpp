@@ -50,7 +50,8 @@ void traverse_attributes(Attributes& attributes, Visitor& visitor) {
   if (attributes.dict != nullptr) visitor(attributes.dict);
 }
 
-// What is remembered of a class points into its dict, which clearing empties, and what dies meanwhile may still ask the class.
+// Invalidates all inline caches and type-cache entries of a class. They point into the class's dict, which clear_object empties, and
+// the destructor of an object that dies meanwhile may still look an attribute up in its class.
 void forget_class(GcObject* object) {
   if (object->kind == ObjectKind::Type) known_cast<Type>(object)->version = kForgotten;
 }

@@ -363,7 +363,7 @@ void update_type_flags(Interpreter& in, Type* type) {
   auto set = [&](uint32_t flag, bool on) {
     type->type_flags = on ? type->type_flags | flag : type->type_flags & ~flag;
   };
-  // What a script has put there, of whatever kind: not the method of a native type.
+  // Is the special method of this name a value that a script assigned (a function, descriptor or other callable), not a native type's?
   auto scripted = [&](Str* name) {
     const Value& found = type_lookup(type, name);
     return !found.is_undefined() && !is_native_method(found);

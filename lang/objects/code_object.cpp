@@ -162,7 +162,7 @@ std::vector<LineRange> line_ranges(const Code* code) {
   std::vector<LineRange> ranges;
   int64_t line = first_line(code);
   for (size_t at = 0; at < code->words.size(); ++at) {
-    // What belongs to no statement belongs to the one before it.
+    // An instruction that belongs to no statement has the line number of the instruction before it.
     if (!code->places[at].hidden) line = code->source->line_number(code->places[at].span.begin);
     const int64_t offset = static_cast<int64_t>(at) * kBytesOfWord;
     if (!ranges.empty() && ranges.back().line == line) ranges.back().end = offset + kBytesOfWord;

@@ -167,7 +167,7 @@ void fill_syntax_error(Interpreter& in, Exception* e) {
     throw_error(ErrorKind::TypeError, "function takes at %s arguments (%u given)", details->size < 4 ? "least 4" : "most 6", details->size);
   if (details->size == 5) throw Error(ErrorKind::TypeError, "end_offset must be provided when end_lineno is provided");
   for (uint32_t i = 0; i < 4; ++i) e->fields[1 + i] = (*details)[i];
-  e->fields[5] = all;  // the end stands in the fifth and sixth of the details
+  e->fields[5] = all;  // end_lineno and end_offset are read from items 4 and 5 of this tuple
 }
 
 }  // namespace

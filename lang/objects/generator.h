@@ -10,12 +10,13 @@ namespace tessera::lang {
 
 class Interpreter;
 
-// Note [Gathering]. A native that consumes a generator lets it go on from yield to yield, without leaving the loop, as long as nobody
-// can tell that the items are looked at later than they were yielded: `takes` says which items those are. Any other item suspends the
-// generator as usual, after the gathered ones.
+// Note [Gathering]. A native function that consumes a whole generator (list, sum, any, …) lets the interpreter loop resume the generator
+// at each yield without returning to C++, and receives the yielded items in batches of kMost. A script must not be able to observe that
+// an item is processed after later ones were yielded: `takes` says which items allow that. Any other item suspends the generator as
+// usual, after the batch.
 struct Gathering {
   enum class Takes : uint8_t {
-    All,      // for a container that nobody sees yet
+    All,      // every item: the consumer appends to a new container, which no script can refer to yet
     Numbers,  // immediate values, whose operators run no script
     Quiet,    // those and strings, whose hash and == run no script
     False,    // immediate values that are false, which are only counted

@@ -36,7 +36,8 @@ struct ByteArray : Object {
   std::string_view view() const noexcept { return {data, size}; }
 };
 
-// What an item is, in the letters of the struct module. Items of more than one letter ("Zd", "2w") can be moved, not read.
+// The format of a buffer's items, in the letters of the struct module. An item whose format has more than one letter ("Zd", "2w") can be
+// copied, but not converted to a value.
 struct ItemFormat {
   char text[14] = "B";
 
