@@ -208,8 +208,21 @@ class KeySorter {
   template <class Record>
   Record* scratch(int64_t n) {
     const int64_t bytes = n * int64_t(sizeof(Record));
-    if (!scratch_.defined() || scratch_.numel() < bytes) scratch_ = Tensor::empty({bytes}, kUInt8);
+    if (!scratch_.defined() || scratch_.numel() < bytes) {
+      scratch_ = Tensor::empty({bytes}, kUInt8);
+      touch_pages(static_cast<char*>(scratch_.data_ptr()), bytes);
+    }
     return static_cast<Record*>(scratch_.data_ptr());
+  }
+
+  // Has the system clear the pages of new memory piece by piece. The first pass of a radix sort writes to all of them within its first
+  // chunk: hundreds of milliseconds without a poll, where the pages are huge.
+  static void touch_pages(char* memory, int64_t bytes) {
+    constexpr int64_t kPage = 4096, kPiece = int64_t(4) << 20;
+    const auto body = [=](int64_t begin, int64_t end) {
+      for (int64_t page = begin; page < end; page++) static_cast<volatile char*>(memory)[page * kPage] = 0;
+    };
+    run_split((bytes + kPage - 1) / kPage, {.grain = kPiece / kPage, .tasks = true}, RangeBody(body));
   }
 
   const int parts_;
