@@ -35,6 +35,14 @@ uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
   return Emitter::constant(make_tuple(in_, names.data(), names.size()));
 }
 
+// What was emitted since `behind_callee` is the argument of a call, whose Call comes next.
+void Compiler::load_as_callee(size_t behind_callee) {
+  std::vector<Word>& words = code_->words;
+  const bool one_copy = words.size() == behind_callee + 1 && op_of(words.back()) == Op::Copy;
+  if (one_copy && op_of(words[behind_callee - 1]) == Op::LoadGlobal)
+    words[behind_callee - 1].op = static_cast<uint8_t>(Op::LoadCallee);
+}
+
 uint32_t Compiler::call(ast::Call& e, int want) {
   if (const auto* callee = try_as<Name>(e.callee);
       callee != nullptr && callee->name == "super" && e.arguments.empty() && e.keywords.empty()) {
@@ -48,8 +56,10 @@ uint32_t Compiler::call(ast::Call& e, int want) {
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;
   on_top(*e.callee);
+  const size_t behind_callee = code_->words.size();
   for (Expr* argument : e.arguments) on_top(*argument);
   for (Keyword& keyword : e.keywords) on_top(*keyword.value);
+  if (e.arguments.size() == 1 && e.keywords.empty()) load_as_callee(behind_callee);
   const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
   top_ = mark;
   const uint32_t to = result(want, e.span);

@@ -138,6 +138,7 @@ class Compiler : Emitter {
   uint32_t generator_expression(ast::Comprehension& e, int want);
   void comprehension_loops(ast::Comprehension& e, size_t clause, uint32_t state, uint32_t target);
   uint32_t call(ast::Call& e, int want);
+  void load_as_callee(size_t behind_callee);
   uint32_t method_call(ast::Call& e, ast::Attribute& callee, int want);
   uint32_t spread_call(ast::Call& e, int want);
   uint32_t super_call(ast::Call& e, int want);

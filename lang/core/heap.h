@@ -48,6 +48,14 @@ class Heap {
     deallocate_large(memory, bytes);
   }
 
+  // The bytes that a block asked for with `bytes` has: it may be given back with any size from there to here.
+  static constexpr size_t usable(size_t bytes) {
+#if !defined(__SANITIZE_ADDRESS__)
+    if (bytes <= kLargestSmall) return (bytes + kGrain - 1) / kGrain * kGrain;
+#endif
+    return bytes;
+  }
+
   // The block with another size and the same beginning. `memory` may be null.
   void* reallocate(void* memory, size_t bytes, size_t wanted);
 

@@ -192,6 +192,11 @@ void add_raw_class_method(Interpreter& in, Type* owner, const char* name, Native
 
 // ---- type ------------------------------------------------------------------------------------------------------------
 
+bool short_type(Interpreter& in, Value* argument, Value& answer) {
+  answer = Value(static_cast<Object*>(type_of(in, *argument)));
+  return true;
+}
+
 // type(object) and meta(name, bases, namespace, **keywords).
 Value type_make(Interpreter& in, Type* meta, const Args& args) {
   const bool is_plain = meta == in.types.type;
@@ -455,6 +460,7 @@ void add_core_methods(Interpreter& in) {
   t.module->make = module_make;
   t.function->make = refuse_code;
   t.type->make = type_make;
+  t.type->short_make = short_type;
   t.object->fill_later(fill_object);
   t.type->fill_later(fill_type);
   t.module->fill_later(fill_module);

@@ -159,6 +159,45 @@ Value int_make(Interpreter& in, Type* type, const Args& args) {
   return as_type(in, type, in.types.integer, int_of_text(in, text_of(args[0]), static_cast<int>(radix)));
 }
 
+// Few plain digits, as most texts of numbers are; and what needs no text.
+bool short_int(Interpreter& in, Value* argument, Value& answer) {
+  constexpr uint32_t kSafeDigits = 18;  // no overflow
+  if (argument->is_int() || argument->is_bool()) {
+    answer = Value::integer(argument->as_int());
+    return true;
+  }
+  if (argument->is_float()) {
+    const double value = argument->as_float();
+    if (!(std::abs(value) < 0x1p62)) return false;
+    answer = Value::integer(static_cast<int64_t>(value));
+    return true;
+  }
+  if (!argument->is_object() || argument->as_object()->type != in.types.str) return false;
+  const Str* const text = as_str(*argument);
+  if (text->size == 0 || text->size > kSafeDigits) return false;
+  int64_t number = 0;
+  for (uint32_t i = 0; i < text->size; ++i) {
+    const unsigned digit = static_cast<unsigned char>(text->data[i]) - unsigned{'0'};
+    if (digit > 9) return false;
+    number = number * 10 + digit;
+  }
+  answer = Value::integer(number);
+  return true;
+}
+
+bool short_float(Interpreter&, Value* argument, Value& answer) {
+  if (argument->is_float()) answer = *argument;
+  else if (argument->is_int() || argument->is_bool()) answer = Value::real(static_cast<double>(argument->as_int()));
+  else return false;
+  return true;
+}
+
+bool short_bool(Interpreter& in, Value* argument, Value& answer) {
+  if (argument->is_object() && argument->as_object()->type != in.types.str) return false;
+  answer = Value::boolean(truth(in, *argument));
+  return true;
+}
+
 Value bool_make(Interpreter& in, Type*, const Args& args) {
   refuse_keywords("bool", args);
   check_count("bool", args, 0, 1);
@@ -562,8 +601,11 @@ void fill_complex(Interpreter& in, Type* type) {
 void number_methods(Interpreter& in) {
   BuiltinTypes& t = in.types;
   t.integer->make = int_make;
+  t.integer->short_make = short_int;
   t.boolean->make = bool_make;
+  t.boolean->short_make = short_bool;
   t.real->make = float_make;
+  t.real->short_make = short_float;
   t.complex->make = complex_make;
   t.integer->fill_later(fill_int);
   t.boolean->fill_later(slot_methods);

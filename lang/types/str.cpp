@@ -49,7 +49,8 @@ void build_offsets(Interpreter& in, Str* s) {
   check_size(size);
   look_while_making(in.interrupt);
   // As make_object, for a type that lives as long as the interpreter and has no attributes.
-  Str* s = new (in.heap.allocate(sizeof(Str) + size + 1)) Str();
+  const size_t bytes = Heap::usable(sizeof(Str) + size + 1);
+  Str* s = new (in.heap.allocate(bytes)) Str();
   s->refcount = 1;
   s->kind = ObjectKind::Str;
   s->flags = 0;
@@ -59,8 +60,21 @@ void build_offsets(Interpreter& in, Str* s) {
   s->data[size] = 0;
   s->size = static_cast<uint32_t>(size);
   s->length = static_cast<uint32_t>(length);
-  s->inline_size = static_cast<uint32_t>(size + 1);
+  s->inline_size = static_cast<uint32_t>(bytes - sizeof(Str));
   return s;
+}
+
+// The last bytes of a text, 1 to 7 of them, as a word whose other bytes are zero. Two loads that may overlap: bytes copied one by
+// one to a word would be waited for by whoever loads it.
+uint64_t last_word(const char* p, size_t n) noexcept {
+  if (n >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, p, 4);
+    std::memcpy(&last, p + n - 4, 4);
+    return first | uint64_t{last} << (8 * (n - 4));
+  }
+  const auto byte = [p](size_t i) { return uint64_t{static_cast<unsigned char>(p[i])} << (8 * i); };
+  return byte(0) | byte(n / 2) | byte(n - 1);
 }
 
 }  // namespace
@@ -145,7 +159,7 @@ int64_t hash_text(std::string_view text) noexcept {
     h = mix(h ^ word, 0xd6e8feb86659fd93u);
   }
   uint64_t tail = 0;
-  if (n != 0) std::memcpy(&tail, p, n);
+  if (n != 0) tail = last_word(p, n);
   else if (text.empty()) return 0;  // as for CPython
   h = mix(h ^ tail, 0xa0761d6478bd642fu);
   const int64_t result = static_cast<int64_t>(h);
@@ -187,8 +201,9 @@ Value str_concat(Interpreter& in, const Str* left, const Str* right) {
 Value str_concat(Interpreter& in, Value&& left, const Str* right) {
   Str* s = as_str(left);
   if (right->size == 0 && s->type == in.types.str) return std::move(left);
+  const size_t size = size_t{s->size} + right->size;
   if (s->refcount == 1 && s->type == in.types.str && !(s->flags & (kInterned | kImmortal)) &&
-      size_t{s->size} + right->size >= kGrowInPlace) {
+      (size >= kGrowInPlace || size < s->inline_size)) {
     append_in_place(in, s, right->view(), right->length);
     return std::move(left);
   }

@@ -332,6 +332,12 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
                                  found[2].is_undefined() ? "strict" : text_of(found[2])));
 }
 
+bool short_make(Interpreter& in, Value* argument, Value& answer) {
+  if (argument->is_object() && argument->as_object()->type != in.types.str) return false;
+  answer = str(in, *argument);
+  return true;
+}
+
 constexpr NativeDef kRows[] = {
     {"join(self, iterable, /)", join, "Concatenate any number of strings, with this one between them."},
     {"ljust(self, width: int, fillchar=' ', /)", ljust, "A left-justified string of length width."},
@@ -357,6 +363,7 @@ void fill_str(Interpreter& in, Type* type) {
 
 void str_methods(Interpreter& in) {
   in.types.str->make = make_from;
+  in.types.str->short_make = short_make;
   in.types.str->fill_later(fill_str);
 }
 

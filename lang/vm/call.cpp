@@ -206,12 +206,14 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
 Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
                                        uint32_t result) {
   Frame* const caller = top_;
-  if (type == in_.types.type && count == 1 && keywords == nullptr) {
-    Value answer(type_of(in_, window[0]));
-    window[0] = Value();
-    window[-1] = Value();
-    caller->registers[result] = std::move(answer);
-    return nullptr;
+  if (type->short_make != nullptr && count == 1 && keywords == nullptr) {
+    Value answer;
+    if (type->short_make(in_, window, answer)) {
+      window[0] = Value();
+      if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
+      caller->registers[result] = std::move(answer);
+      return nullptr;
+    }
   }
   const bool plain_call = type->type->slots.call == in_.types.type->slots.call;  // no __call__ of a metaclass
   if (plain_call && (type->type_flags & kScriptClass) && !(type->type_flags & kAbstract) && type->make == nullptr &&

@@ -565,18 +565,9 @@ class FewValues {
 
 }  // namespace
 
-bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                      Value& target) {
-  if (function->short_way != nullptr && function->short_count == count &&
-      (function->owner == nullptr || is_own_method(function, window, count))) {
-    Value answer;
-    if (function->short_way(in, window, answer)) [[likely]] {
-      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-      if (callee != nullptr) *callee = Value();
-      target = std::move(answer);
-      return true;
-    }
-  }
+// Past the short way. A function of its own: the short ones must not pay for its frame.
+[[gnu::noinline]] static bool call_native_long(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
+                                               uint32_t count, Value& target) {
   Object* failed = nullptr;  // the answer itself stays in the machine's registers
   const bool returned = in.vm().catches([&] {
     const Signature* const signature = function->signature;
@@ -605,6 +596,28 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
     return false;
   }
   return returned;
+}
+
+bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target) {
+  if (function->short_count == count && function->short_way != nullptr &&
+      (function->owner == nullptr || is_own_method(function, window, count))) {
+    Value answer;
+    if (function->short_way(in, window, answer)) [[likely]] {
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+      if (callee != nullptr) *callee = Value();
+      target = std::move(answer);
+      return true;
+    }
+  }
+  return call_native_long(in, function, callee, window, count, target);
+}
+
+bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target) {
+  Value taken = argument, answer;
+  if (!way(in, &taken, answer)) return false;
+  target = std::move(answer);
+  return true;
 }
 
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {

@@ -4,6 +4,7 @@
 
 #include "lang/compiler/chunk.h"
 #include "lang/core/make_object.h"
+#include "lang/core/native.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
 #include "lang/vm/frame.h"
@@ -112,6 +113,18 @@ void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operan
 // `callee`: the register that holds the function, or null. Returns false if the function has raised an exception, which is pending.
 [[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                     uint32_t count, Value& target);
+// The short way of a callable for one argument, or null.
+inline ShortWay::Fn short_way_of_one(const Value& callee) {
+  if (!callee.is_object()) return nullptr;
+  Object* const object = callee.as_object();
+  if (object->kind == ObjectKind::NativeFunction) {
+    const auto* const native = known_cast<NativeFunction>(object);
+    return native->short_count == 1 && native->owner == nullptr ? native->short_way : nullptr;
+  }
+  return object->kind == ObjectKind::Type ? known_cast<Type>(object)->short_make : nullptr;
+}
+// False: the call has to be made in the usual way.
+[[nodiscard]] bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target);
 void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);
 
 // The class has a plain method of this name, and the object no attribute that hides it.
