@@ -193,6 +193,16 @@ Value iter_function(Interpreter& in, const Args& args) {
   return callable_iter(in, args[0], args[1]);
 }
 
+// Of the sequences and sets of the language itself.
+bool short_iter(Interpreter& in, Value* args, Value& answer) {
+  if (!args[0].is_object()) return false;
+  const Object* const object = args[0].as_object();
+  const bool known = object->kind >= ObjectKind::Str && object->kind <= ObjectKind::Range;
+  if (!known || (object->type->type_flags & kScriptClass)) return false;
+  answer = iter(in, args[0]);
+  return true;
+}
+
 Error stop(Value value) {
   if (value.is_none() || value.is_undefined()) return Error(ErrorKind::StopIteration, std::string());
   return Error(ErrorKind::StopIteration, std::move(value));
@@ -230,7 +240,7 @@ constexpr NativeDef kRows[] = {
     {"max", max_function, "Return the largest item.", {short_extreme<CompareOp::Gt>, 2}},
     {"all(iterable, /)", all_function, "True if all items are true."},
     {"any(iterable, /)", any_function, "True if any item is true."},
-    {"iter(object, sentinel=..., /)", iter_function, "Get an iterator."},
+    {"iter(object, sentinel=..., /)", iter_function, "Get an iterator.", {short_iter, 1}},
     {"next(iterator, default=..., /)", next_function, "Return the next item from the iterator."},
     {"aiter(async_iterable, /)", [](Interpreter& in, const Args& args) { return make_aiter(in, args[0]); },
      "Return an AsyncIterator for an AsyncIterable object."},

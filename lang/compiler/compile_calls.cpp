@@ -43,15 +43,20 @@ void Compiler::load_as_callee(size_t behind_callee) {
     words[behind_callee - 1].op = static_cast<uint8_t>(Op::LoadCallee);
 }
 
+// super() in a method, where the name is the builtin's.
+bool Compiler::is_plain_super(Expr& e) {
+  auto* const call = try_as<ast::Call>(&e);
+  const auto* const callee = call != nullptr ? try_as<Name>(call->callee) : nullptr;
+  if (callee == nullptr || callee->name != "super" || !call->arguments.empty() || !call->keywords.empty()) return false;
+  const Symbol* cell = own_scope_.find(unit_.tree.intern("__class__"));
+  const Symbol* at_module = unit_.scopes.module().find(callee->name);
+  const bool own_super =
+      symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
+  return cell != nullptr && own_super && code_->positional > 0;
+}
+
 uint32_t Compiler::call(ast::Call& e, int want) {
-  if (const auto* callee = try_as<Name>(e.callee);
-      callee != nullptr && callee->name == "super" && e.arguments.empty() && e.keywords.empty()) {
-    const Symbol* cell = own_scope_.find(unit_.tree.intern("__class__"));
-    const Symbol* at_module = unit_.scopes.module().find(callee->name);
-    const bool own_super =
-        symbol(callee->name).kind == VariableKind::Global && (at_module == nullptr || !at_module->bound);
-    if (cell != nullptr && own_super && code_->positional > 0) return super_call(e, want);
-  }
+  if (is_plain_super(e)) return super_call(e, want);
   if (needs_spreading(e) || !has_room_for(e.arguments.size() + e.keywords.size())) return spread_call(e, want);
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;
@@ -79,11 +84,12 @@ bool Compiler::is_harmless(Expr& e) {
 
 uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
   const uint32_t mark = top_;
-  on_top(*callee.object);
+  const bool of_super = is_plain_super(*callee.object);
+  if (!of_super) on_top(*callee.object);
   const std::string_view name = mangled(callee.name.text);
   const Span lookup = span_from_name(callee.span, callee), span = span_from_name(e.span, callee);
   const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
-  bool harmless = e.keywords.empty();
+  bool harmless = e.keywords.empty() && !of_super;
   for (Expr* argument : e.arguments) harmless = harmless && is_harmless(*argument);
   if (harmless) {
     for (Expr* argument : e.arguments) on_top(*argument);
@@ -93,8 +99,12 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
     code_->places[code_->places.size() - 2].span = lookup;
     return to;
   }
-  take_temporary(e.span);
-  emit_name(Op::LoadMethod, mark, mark, 0, name, {lookup});
+  if (of_super) {
+    super_method(as<ast::Call>(*callee.object), name, lookup);
+  } else {
+    take_temporary(e.span);
+    emit_name(Op::LoadMethod, mark, mark, 0, name, {lookup});
+  }
   for (Expr* argument : e.arguments) on_top(*argument);
   for (Keyword& keyword : e.keywords) on_top(*keyword.value);
   top_ = mark;
@@ -152,19 +162,39 @@ uint32_t Compiler::spread_call(ast::Call& e, int want) {
   return to;
 }
 
-// super() is super(__class__, first parameter).
-uint32_t Compiler::super_call(ast::Call& e, int want) {
-  const uint32_t mark = top_;
+// super() is super(__class__, first parameter): loads both.
+uint32_t Compiler::super_operands(ast::Call& e) {
   const uint32_t type = take_temporary(e.span);
   const Symbol& cell = *own_scope_.find(unit_.tree.intern("__class__"));
   load_variable(cell, type, e.span);
   const uint32_t first = take_temporary(e.span);
   const std::string_view parameter = own_scope_.locals[0];
   load_variable(*own_scope_.find(parameter), first, e.span);
+  return type;
+}
+
+uint32_t Compiler::super_call(ast::Call& e, int want) {
+  const uint32_t mark = top_;
+  const uint32_t type = super_operands(e);
   top_ = mark;
   const uint32_t to = result(want, e.span);
   emit(Op::Intrinsic, to, type, static_cast<uint32_t>(IntrinsicId::SuperZero), e.span);
   return to;
+}
+
+// super().name as CallMethod wants it, in two temporaries. A SuperZero with D set makes no super object: where the attribute is a
+// function of a class, the function takes the class's place before the first argument, and the target, the name's place, is true.
+// Else both operands stay, the target is unset, and the super object finds the attribute.
+void Compiler::super_method(ast::Call& e, std::string_view name, Span lookup) {
+  const uint32_t type = super_operands(e);
+  const uint32_t found = constant_value(Value(static_cast<Object*>(name_text(name))), kOnTop, lookup);
+  put(make_word(Op::Intrinsic, found, type, static_cast<uint32_t>(IntrinsicId::SuperZero), 1), {e.span});
+  Label done;
+  test(Op::JumpSet, found, 0, true, done, e.span);
+  emit(Op::Intrinsic, type, type, static_cast<uint32_t>(IntrinsicId::SuperZero), e.span);
+  emit_name(Op::LoadMethod, type, type, 0, name, {lookup});
+  bind(done);
+  top_ = found;
 }
 
 }  // namespace tessera::lang

@@ -141,7 +141,10 @@ class Compiler : Emitter {
   void load_as_callee(size_t behind_callee);
   uint32_t method_call(ast::Call& e, ast::Attribute& callee, int want);
   uint32_t spread_call(ast::Call& e, int want);
+  bool is_plain_super(ast::Expr& e);
+  uint32_t super_operands(ast::Call& e);
   uint32_t super_call(ast::Call& e, int want);
+  void super_method(ast::Call& e, std::string_view name, Span lookup);
   uint32_t keyword_names(std::span<ast::Keyword> keywords);
   bool is_harmless(ast::Expr& e);
   bool can_fold_list(ast::ExprList elements, std::vector<Value>& values, size_t least);

@@ -337,6 +337,7 @@ Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) 
     case SpecialSlot::Neg: return when(slots.unary == &t_unary, n.neg);
     case SpecialSlot::Pos: return when(slots.unary == &t_unary, n.pos);
     case SpecialSlot::Invert: return when(slots.unary == &t_unary, n.invert);
+    case SpecialSlot::Contains: return when(slots.contains == &t_contains, n.contains);
   }
   return nullptr;
 }

@@ -25,7 +25,7 @@ Value call_special(Interpreter& in, const Value& method, const Value& self, std:
 void update_type_flags(Interpreter& in, Type* type);
 // What a slot of the type would call, for whoever enters the method as a frame instead. Null: a native function, or anything
 // but a plain function of a script.
-enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert };
+enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert, Contains };
 Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot);
 // The same for operators, where a class may lack the one method: Undefined. Null: no method of a script's class is asked.
 const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected);

@@ -445,7 +445,9 @@ Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) 
   f->name = retained(code->name);
   f->qualname = retained(code->qualname);
   f->doc = code->doc.is_undefined() ? Value::none() : code->doc;
-  const Value* module = dict_get_str(globals, in.names->name);
+  // The first name of most modules.
+  const bool comes_first = dict_entry_is(globals, 0, in.names->name);
+  const Value* module = comes_first ? &globals->entries[0].value : dict_get_str(globals, in.names->name);
   f->module = module == nullptr ? Value::none() : *module;
   const size_t cells = code->captures.size();
   if (cells != 0) {

@@ -396,7 +396,73 @@ Value format_str_value(Interpreter& in, std::string_view text, std::string_view 
   return make_str(in, pad_text(text, length, spec, '<'));
 }
 
+namespace {
+
+// The everyday formats of numbers, "5d", "05", ".2f", "8.3f": [0][width][.precision]type, in ASCII digits.
+struct ShortSpec {
+  bool zero = false, has_precision = false;
+  uint32_t width = 0, precision = 0;
+  char type = 0;  // 0: not given
+};
+
+constexpr uint32_t kWidest = 40;
+
+// Returns false if the text is anything else, or asks for more than kWidest characters.
+bool read_short(std::string_view text, ShortSpec& spec) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&](uint32_t& value) {
+    const char* const first = at;
+    for (; at != end && *at >= '0' && *at <= '9' && value <= kWidest; ++at) value = 10 * value + static_cast<uint32_t>(*at - '0');
+    return at != first && value <= kWidest;
+  };
+  if (at != end && *at == '0') spec.zero = true, ++at;
+  if (at != end && *at >= '0' && *at <= '9' && !number(spec.width)) return false;
+  if (at != end && *at == '.') {
+    spec.has_precision = true;
+    ++at;
+    if (!number(spec.precision)) return false;
+  }
+  if (at != end) spec.type = *at++;
+  return at == end;
+}
+
+// The number in front of `end`, padded on its left.
+Value padded_number(Interpreter& in, const char* text, const char* end, const ShortSpec& spec) {
+  const auto size = static_cast<size_t>(end - text);
+  if (size >= spec.width) return make_str(in, {text, size}, size);
+  char padded[kWidest];
+  const size_t sign = spec.zero && *text == '-' ? 1 : 0, padding = spec.width - size;
+  std::memcpy(padded, text, sign);
+  std::memset(padded + sign, spec.zero ? '0' : ' ', padding);
+  std::memcpy(padded + sign + padding, text + sign, size - sign);
+  return make_str(in, {padded, spec.width}, spec.width);
+}
+
+// Undefined: the long way.
+Value format_shortly(Interpreter& in, int64_t value, std::string_view text) {
+  ShortSpec spec;
+  if (!read_short(text, spec) || spec.has_precision || (spec.type != 0 && spec.type != 'd')) return Value();
+  char digits[24];
+  return padded_number(in, digits, std::to_chars(digits, std::end(digits), value).ptr, spec);
+}
+
+Value format_shortly(Interpreter& in, double value, std::string_view text) {
+  constexpr double kMost = 1e15;  // 15 digits before the point
+  ShortSpec spec;
+  if (!(std::fabs(value) < kMost) || !read_short(text, spec) || spec.type != 'f') return Value();
+  char digits[kWidest + 24];
+  const int precision = spec.has_precision ? static_cast<int>(spec.precision) : 6;
+  const auto done = std::to_chars(digits, std::end(digits), value, std::chars_format::fixed, precision);
+  return padded_number(in, digits, done.ptr, spec);
+}
+
+}  // namespace
+
 Value format_int_value(Interpreter& in, const Value& value, std::string_view spec_text, std::string_view type_name) {
+  if (value.is_int()) {
+    if (Value text = format_shortly(in, value.as_int(), spec_text); !text.is_undefined()) return text;
+  }
   const FormatSpec spec = parse_format_spec(spec_text, type_name);
   expect_text(in, spec);
   check_width(spec);
@@ -445,6 +511,7 @@ Value format_int_value(Interpreter& in, const Value& value, std::string_view spe
 }
 
 Value format_float_value(Interpreter& in, double value, std::string_view spec_text) {
+  if (Value text = format_shortly(in, value, spec_text); !text.is_undefined()) return text;
   const FormatSpec spec = parse_format_spec(spec_text, "float");
   expect_text(in, spec);
   check_width(spec);

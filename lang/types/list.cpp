@@ -13,6 +13,7 @@
 #include "lang/objects/generator.h"
 #include "lang/types/big_range.h"
 #include "lang/types/dict.h"
+#include "lang/types/few_items.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
 #include "lang/types/set.h"
@@ -57,6 +58,7 @@ Value make_list(Interpreter& in, size_t capacity) {
 }
 
 Value make_list(Interpreter& in, const Value* items, size_t count) {
+  if (are_few(count)) return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(items[i]); });
   Value result = make_list(in, count);
   List* list = as_list(result);
   in_pieces(in, count, [&](size_t i, size_t end) { list_append_all(list, items + i, end - i); });
@@ -64,6 +66,7 @@ Value make_list(Interpreter& in, const Value* items, size_t count) {
 }
 
 Value make_list_moving(Interpreter& in, Value* items, size_t count) {
+  if (are_few(count)) return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(std::move(items[i])); });
   Value result = make_list(in, count);
   List* list = as_list(result);
   in_pieces(in, count, [&](size_t i, size_t end) {

@@ -12,6 +12,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
+#include "lang/types/few_items.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
@@ -59,6 +60,8 @@ void repeat_items(Interpreter& in, List* list, size_t wanted) {
 Value repeat(Interpreter& in, const List* list, int64_t times) {
   if (times <= 0 || list->size == 0) return make_list(in);
   check_size(list->size, static_cast<uint64_t>(times));
+  if (list->size == 1 && are_few(static_cast<size_t>(times)))
+    return few_items(in, static_cast<size_t>(times), [&](Value* place, size_t) { new (place) Value(list->items[0]); });
   Value result = make_list(in, list->size * static_cast<size_t>(times));
   List* out = as_list(result);
   in_pieces(in, list->size, [&](size_t i, size_t end) { list_append_all(out, list->items + i, end - i); });
@@ -76,6 +79,20 @@ void repeat_in_place(Interpreter& in, List* list, int64_t times) {
   repeat_items(in, list, wanted);
 }
 
+Value joined(Interpreter& in, const List* left, const List* right) {
+  const size_t first = left->size, count = first + right->size;
+  if (are_few(count)) {
+    return few_items(in, count, [&](Value* place, size_t i) {
+      new (place) Value(i < first ? left->items[i] : right->items[i - first]);
+    });
+  }
+  Value result = make_list(in, count);
+  List* out = as_list(result);
+  for (const List* part : {left, right})
+    in_pieces(in, part->size, [&](size_t i, size_t end) { list_append_all(out, part->items + i, end - i); });
+  return result;
+}
+
 Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t dying) {
   int64_t times;
   if (op == BinaryOp::Mul && repetition_count(in, other, times)) {
@@ -90,11 +107,7 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
   if (op != BinaryOp::Add) return in.not_implemented;
   if (!is_list(other)) throw_cannot_join(in, "list", other);
-  Value result = make_list(in, size_t{as_list(self)->size} + as_list(other)->size);
-  List* out = as_list(result);
-  for (const List* part : {as_list(self), as_list(other)})
-    in_pieces(in, part->size, [&](size_t i, size_t end) { list_append_all(out, part->items + i, end - i); });
-  return result;
+  return joined(in, as_list(self), as_list(other));
 }
 
 Value inplace_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {

@@ -87,8 +87,22 @@ bool takes_rest(const Code* code, uint32_t count) {
          code->far_locals.empty();
 }
 
-bool has_plain_new(Interpreter& in, Type* type) {
-  return type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
+// The function whose frame makes an instance of the class, as any other call does: its __init__. Null: the type's own way.
+Function* constructor(Interpreter& in, const Type* type) {
+  const bool plain_call = type->type->slots.call == in.types.type->slots.call;  // no __call__ of a metaclass
+  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make != nullptr) return nullptr;
+  const Value& init = type_lookup(type, in.names->init);
+  const bool plain = is_function(init) && type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
+  return plain ? as_function(init) : nullptr;
+}
+
+// Are the arguments that have names the parameters that come next, in their order? Then each stands where it belongs.
+bool names_follow(const Code* code, uint32_t given, const Tuple* keywords) {
+  if (given < code->positional_only) return false;
+  for (uint32_t i = 0; i < keywords->size; ++i) {
+    if (keywords->items[i].as_object() != code->parameters[given + i]) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -102,6 +116,10 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   }
   if (window + code->registers > stack_end_) throw_too_deep(arguments, arguments == window ? count : 0);
   Value keep(function);
+  if (keywords != nullptr && (code->code_flags & kPlainParameters) && count <= code->positional &&
+      code->positional - count <= default_count(function) && names_follow(code, count - keywords->size, keywords)) {
+    keywords = nullptr;
+  }
   // The code of an eval with await at its top is both.
   const bool runs_at_once = (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall;
   if (runs_at_once && count == code->positional && keywords == nullptr) [[likely]] {
@@ -144,8 +162,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
 Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
                                   uint32_t result) {
   Frame* const caller = top_;
-  const Value callee = callee_place;
-  if (&callee_place == window - 1) window[-1] = Value();
+  const Value callee = &callee_place == window - 1 ? Value(std::move(window[-1])) : Value(callee_place);
   Value answer;
   if (callee.is_object()) {
     Object* const object = callee.as_object();
@@ -215,23 +232,18 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return nullptr;
     }
   }
-  const bool plain_call = type->type->slots.call == in_.types.type->slots.call;  // no __call__ of a metaclass
-  if (plain_call && (type->type_flags & kScriptClass) && !(type->type_flags & kAbstract) && type->make == nullptr &&
-      has_plain_new(in_, type)) {
-    const Value init = type_lookup(type, in_.names->init);
-    if (is_function(init)) {
-      Value instance = new_instance(in_, type);
-      window[-1] = instance;
-      Value unused;
-      Frame* next = begin_function(as_function(init), window - 1, window - 1, count + 1, keywords,
-                                   FrameKind::Constructor, result, unused);
-      if (next == nullptr) {
-        throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
-                    std::string(type_name(in_, unused)).c_str());
-      }
-      next->constructed = std::move(instance);
-      return next;
+  if (Function* const init = constructor(in_, type)) {
+    Value instance = Value::adopt(make_object<Instance>(in_, type));
+    window[-1] = instance;
+    Value unused;
+    Frame* next =
+        begin_function(init, window - 1, window - 1, count + 1, keywords, FrameKind::Constructor, result, unused);
+    if (next == nullptr) {
+      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                  std::string(type_name(in_, unused)).c_str());
     }
+    next->constructed = std::move(instance);
+    return next;
   }
   const bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
   const Args args{window, count, keywords};
@@ -301,7 +313,10 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
     get_native_attribute_step(in_, caller, w, known_cast<NativeFunction>(*getter));
     return nullptr;
   }
-  if (getter == nullptr) getter = find_getter(in_, object, name);
+  if (getter == nullptr && (getter = find_getter(in_, object, name)) != nullptr) {
+    const uint32_t version = object.as_object()->type->version;
+    if (version != kForgotten) cache.fresh() = {version, AttributeSite::Kind::Getter, 0, getter};
+  }
   // property.__init__ may have changed the getter since the site was filled.
   if (getter == nullptr || !is_function(*getter)) {
     catches([&] { get_attribute_step(in_, caller, w, name, cache); });

@@ -8,6 +8,7 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/coroutine.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/exception_group.h"
@@ -330,8 +331,30 @@ constexpr uint32_t kOperands[] = {
 
 namespace {
 
+// The function that super().name calls with `self`, if the class after `start` and its bases are all that is searched. Null: a super
+// object finds the attribute, whatever it is.
+const Value* super_function(const Value& start, const Value& self, Str* name) {
+  if (!self.is_object() || !start.is_object() || start.as_object()->kind != ObjectKind::Type) return nullptr;
+  const Type* const type = self.as_object()->type;
+  if (!(type->type_flags & kScriptClass) || self.as_object()->kind == ObjectKind::Type || type->own_order() != nullptr) return nullptr;
+  const auto& order = type->mro;
+  const auto at = std::find(order.begin(), order.end(), start.as_object());
+  if (order.end() - at < 2) return nullptr;
+  const Type* const next = at[1];
+  if (next->mro.size() != static_cast<size_t>(order.end() - at) - 1 || next->own_order() != nullptr) return nullptr;
+  const Value& found = type_lookup(next, name);
+  return is_function(found) || is_native_method(found) ? &found : nullptr;
+}
+
 // Returns true if it has entered a frame.
 bool take_intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame) {
+  if (id == IntrinsicId::SuperZero && frame->pc[-1].d != 0) {  // super().name(…)
+    Str* const name = as_str(operands[2]);
+    const Value* const function = name == in.names->class_ ? nullptr : super_function(operands[0], operands[1], name);
+    if (function != nullptr) operands[0] = *function;
+    target = function != nullptr ? Value::boolean(true) : Value();
+    return false;
+  }
   const Value build = id == IntrinsicId::BuildClass ? replaced_build_class(in, frame) : Value();
   if (id == IntrinsicId::BuildClass && build.is_undefined()) {
     Value state = begin_class(in, as_str(operands[1]), operands[2], operands[3]);

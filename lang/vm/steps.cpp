@@ -11,6 +11,7 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
@@ -620,10 +621,16 @@ bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, V
   return true;
 }
 
-void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site) {
+void load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache) {
+  if (const Value* const known = object.is_object() ? value_at_site(object.as_object(), cache.name, cache.site) : nullptr) {
+    Value method = *known;
+    target[0] = Value();
+    target[1] = std::move(method);
+    return;
+  }
   bool bound = false;
   Value self = object;
-  Value method = get_method(in, self, name, site, bound);
+  Value method = get_method(in, self, cache.name, cache.fresh(), bound);
   if (bound) {
     target[0] = std::move(method);
     target[1] = std::move(self);

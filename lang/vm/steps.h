@@ -24,7 +24,8 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
-// What the method that an arithmetic_step or compare_to_value_step has entered answers; `turn` is that of the method (special.h).
+// Finishes an arithmetic_step, compare_to_value_step or enter_contains_step with `answer`, the return value of the special method that
+// it called; `turn` is that of the method (special.h).
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
@@ -44,6 +45,8 @@ bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const V
 [[nodiscard]] bool enter_del_item_step(Interpreter& in, Frame* frame, Word w);
 void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
+// `item in container` of a script's class; false: nothing was done.
+[[nodiscard]] bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item);
 // The attribute is a property whose getter is this one.
 void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunction* getter);
 // target = attribute of `object`, a temporary that dies; the target may be its place.
@@ -125,7 +128,7 @@ inline ShortWay::Fn short_way_of_one(const Value& callee) {
 }
 // False: the call has to be made in the usual way.
 [[nodiscard]] bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target);
-void load_method_step(Interpreter& in, Value* target, const Value& object, Str* name, AttributeSite& site);
+void load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache);
 
 // The class has a plain method of this name, and the object no attribute that hides it.
 inline bool method_is_cached(const AttributeSite& site, Object* object) {

@@ -177,6 +177,12 @@ Arithmetic arithmetic_of(Op op) {
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer) {
   const Word w = frame->pc[-1];
   const Op op = op_of(w);
+  if (op == Op::Contains || op == Op::JumpIn) {
+    const bool found = truth(in, answer);
+    if (op == Op::Contains) frame->registers[a_of(w)].set_bool(found);
+    else if (found == (w.d != 0)) frame->pc += offset_of(*frame->code, frame->pc);
+    return;
+  }
   if (op >= Op::Lt && op <= Op::Ge) {
     const uint32_t b = b_of(w), c = c_of(w);
     const auto compared = static_cast<CompareOp>(static_cast<int>(op) - static_cast<int>(Op::Lt));
@@ -275,6 +281,16 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
 
 bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   return enters_or_fails(in, [&] { return compare_to_value(in, frame, w, op); });
+}
+
+bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item) {
+  Function* const method = special_function(in, container.as_object()->type, SpecialSlot::Contains);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  const Value* const temporaries = frame->registers + frame->code->first_temporary;
+  const auto take = [&](Value& operand) { return &operand >= temporaries ? std::move(operand) : operand; };
+  Value arguments[] = {take(container), take(item)};
+  Value unused;
+  return in.vm().enter(method, arguments, 2, FrameKind::Operator, 0, unused);
 }
 
 // --- items and attributes
