@@ -24,6 +24,9 @@ namespace {
 Value as_value(Object* object) { return Value(object); }
 std::string name_of(const Type* type) { return std::string(type->name->view()); }
 
+// As CPython names the class of a wrong argument of a native.
+std::string name_in_refusal(Interpreter& in, const Value& v) { return v.is_none() ? "None" : std::string(type_name(in, v)); }
+
 Str* name_argument(Interpreter& in, const Value& v) {
   if (!is_str(v))
     throw_error(ErrorKind::TypeError, "attribute name must be string, not '%s'", std::string(type_name(in, v)).c_str());
@@ -77,7 +80,7 @@ Value object_str(Interpreter& in, const Args& args) { return repr(in, args[0]); 
 Value object_format(Interpreter& in, const Args& args) {
   if (!is_str(args[1])) {
     throw_error(ErrorKind::TypeError, "__format__() argument must be str, not %s",
-                args[1].is_none() ? "None" : std::string(type_name(in, args[1])).c_str());
+                name_in_refusal(in, args[1]).c_str());
   }
   if (as_str(args[1])->size != 0) {
     throw_error(ErrorKind::TypeError, "unsupported format string passed to %s.__format__",
@@ -208,13 +211,13 @@ Value type_make(Interpreter& in, Type* meta, const Args& args) {
   }
   if (!is_str(args[0]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 1 must be str, not %s",
-                std::string(type_name(in, args[0])).c_str());
+                name_in_refusal(in, args[0]).c_str());
   if (!is_tuple(args[1]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 2 must be tuple, not %s",
-                std::string(type_name(in, args[1])).c_str());
+                name_in_refusal(in, args[1]).c_str());
   if (!is_dict(args[2]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s",
-                std::string(type_name(in, args[2])).c_str());
+                name_in_refusal(in, args[2]).c_str());
   if (text_of(args[0]).find('\0') != std::string_view::npos)
     throw_error(ErrorKind::ValueError, "type name must not contain null characters");
   Value keywords;

@@ -59,7 +59,7 @@ Value make_group(Interpreter& in, Type* type, const Args& args) {
   }
   if (!is_str(args[0])) {
     throw_error(ErrorKind::TypeError, "BaseExceptionGroup.__new__() argument 1 must be str, not %s",
-                std::string(type_name(in, args[0])).c_str());
+                args[0].is_none() ? "None" : std::string(type_name(in, args[0])).c_str());
   }
   const bool is_sequence =
       is_list(args[1]) || is_tuple(args[1]) ||

@@ -69,6 +69,17 @@ void check_handler(Interpreter& in, std::string_view errors) {
   call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup_error")), {make_str(in, errors)});
 }
 
+// CPython decodes through the registry unless the encoding has one of a few names, and the registry adds the encoding's name to an exception
+// that a handler of errors raises. The handlers that are native raise nothing but the UnicodeError itself, which stays as it is.
+bool decodes_by_registry(Interpreter& in, const CodecName* codec, std::string_view errors) {
+  if (codec == nullptr) return true;
+  for (const std::string_view known : {"utf8", "utf16", "utf32", "ascii", "usascii", "latin1", "iso88591"})
+    if (codec->alias == known) return false;
+  using Kind = CodecErrors::Kind;
+  const Kind kind = CodecErrors(in, errors, codec->name).kind();
+  return kind == Kind::XmlReference || kind == Kind::Name || kind == Kind::Registered;
+}
+
 bool same_in_ascii(Codec codec) { return codec == Codec::Utf8 || codec == Codec::Ascii || codec == Codec::Latin1; }
 
 std::string decode_native(Interpreter& in, std::string_view bytes, const CodecName& codec, std::string_view errors,
@@ -98,7 +109,7 @@ Value decode_text(Interpreter& in, std::string_view bytes, std::string_view enco
     check_handler(in, errors);
   }
   const CodecName* const codec = find_codec(encoding);
-  if (codec == nullptr) return ask_registry(in, "_decode_text", make_bytes(in, bytes), encoding, errors);
+  if (decodes_by_registry(in, codec, errors)) return ask_registry(in, "_decode_text", make_bytes(in, bytes), encoding, errors);
   if (same_in_ascii(codec->codec) && all_ascii(bytes)) return make_str(in, bytes, bytes.size());
   size_t consumed = 0;
   return make_str(in, decode_native(in, bytes, *codec, errors, true, consumed));

@@ -521,8 +521,8 @@ Value format_float_value(Interpreter& in, double value, std::string_view spec_te
 Value format_complex_value(Interpreter& in, double real, double imag, std::string_view spec_text) {
   FormatSpec spec = parse_format_spec(spec_text, "complex");
   expect_text(in, spec);
-  if (spec.type == '%') throw Error(ErrorKind::ValueError, "Unknown format code '%' for object of type 'complex'");
-  if (spec.zero) throw Error(ErrorKind::ValueError, "Zero padding is not allowed in complex format specifier");
+  if (spec.type >= 0x80 || std::strchr("efgnEFG", static_cast<int>(spec.type)) == nullptr) throw_unknown_code(spec.type, "complex");
+  if (spec.fill == '0') throw Error(ErrorKind::ValueError, "Zero padding is not allowed in complex format specifier");
   if (spec.align == '=')
     throw Error(ErrorKind::ValueError, "'=' alignment flag is not allowed in complex format specifier");
   FormatSpec part = spec;
