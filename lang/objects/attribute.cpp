@@ -275,7 +275,7 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
   Value in_meta;
   if (meta != in.types.type) {
     in_meta = type_lookup(meta, name);
-    if (!in_meta.is_undefined() && is_data_descriptor(in, in_meta)) return bind_attribute(in, in_meta, self, meta);
+    if (!in_meta.is_undefined() && is_read_first(in, in_meta)) return bind_attribute(in, in_meta, self, meta);
     if (name == in.names->class_) return Value(static_cast<Object*>(meta));
   } else if (is_dunder(name)) {
     if (Value special; type_special(in, type, name, special)) return special;

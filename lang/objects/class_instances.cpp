@@ -1,6 +1,7 @@
 // How instances come into being: __new__, __init__, and the refusals of abstract classes.
 #include "lang/compiler/chunk.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/core/failure.h"
 #include "lang/core/error.h"
@@ -92,7 +93,8 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     object = type->make(in, type, args);
   } else {
     const RecursionGuard guard(in, " while calling a Python object");
-    object = call_with(in, function, as_value(type), args);
+    const bool called = is_function(function) || is_callable(in, function);  // else a classmethod, say: what it is for the class
+    object = call_with(in, called ? function : bind_attribute(in, make, Value(), type), as_value(type), args);
   }
   if (!is_instance(in, object, type)) return object;
   Type* const made = type_of(in, object);  // __new__ may have chosen a class below

@@ -195,7 +195,7 @@ Value wrapper_dict(Interpreter& in, const Args& args) {
   const Value function = function_of<T>(args[0]);
   for (Str* name : {n.module, n.name, n.qualname, n.doc, n.annotations}) {
     if (dict_get_str(as_dict(dict), name) != nullptr) continue;
-    const Value found = function.is_object() ? find_attr(in, function, name) : Value();
+    const Value found = function.is_undefined() ? Value() : find_attr(in, function, name);
     if (!found.is_undefined()) dict_set_str(in, as_dict(dict), name, found);
   }
   return dict;

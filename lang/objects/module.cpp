@@ -1,4 +1,8 @@
 // Finding and running modules. The order of search: sys.modules, native, embedded, files beside the importer or on the path.
+//
+// Note [Finders]: sys.meta_path and sys.path_hooks are made when a program reads them (sys.tsr). As long as they hold only the finders and
+// hooks of the program itself, their answer is known, and the search here gives it without a call of script code. If a program has
+// changed one of them, or if a ZIP file stands on the path, importlib.util does what CPython's import does (load_by_finders).
 #include "lang/objects/module.h"
 
 #include "lang/core/object_cast.h"
@@ -83,9 +87,7 @@ Value module_repr(Interpreter& in, const Value& self) {
 }
 
 // The file that holds a module: x.tsr, x.py, or a package's __init__.
-bool find_in_folder(Files& files, const std::string& folder, std::string_view name, std::string& path,
-                    bool& is_package) {
-  const std::string base = (folder.empty() ? std::string() : folder + "/") + std::string(name);
+bool find_in_folder(Files& files, const std::string& base, std::string& path, bool& is_package) {
   for (const char* extension : {".tsr", ".py"}) {
     if (files.is_file(base + "/__init__" + extension)) {
       path = base + "/__init__" + extension;
@@ -98,10 +100,14 @@ bool find_in_folder(Files& files, const std::string& folder, std::string_view na
       return true;
     }
   }
-  if (!files.is_folder(base)) return false;
-  path = base;  // a namespace package: a folder without __init__
-  is_package = true;
-  return true;
+  return false;
+}
+
+// A ZIP file, or what would be a folder in one.
+bool is_in_file(Files& files, std::string_view path) {
+  for (; !path.empty() && !files.is_folder(path); path = path.substr(0, path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/')))
+    if (files.is_file(path)) return true;
+  return false;
 }
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
@@ -113,6 +119,21 @@ std::string module_place(Interpreter& in, const Dict* dict) {
 
 bool is_module(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Module; }
 Module* as_module(const Value& v) { return object_cast<Module>(v); }
+
+// Takes the frames of importlib out of a traceback, as CPython does, unless nothing but them would say where an error comes from.
+void drop_finder_frames(Interpreter& in, const Value& exception) {
+  const auto is_finders = [](const Value& entry) {
+    return known_cast<Traceback>(entry)->code->source->name().starts_with("stdlib/python/importlib/");
+  };
+  Value* place = &as_exception(exception)->traceback;
+  Value last = *place;
+  while (last.is_object() && known_cast<Traceback>(last)->next.is_object()) last = Value(known_cast<Traceback>(last)->next);
+  if (!last.is_object() || (is_finders(last) && !is_error(in, exception, ErrorKind::ImportError))) return;
+  while (place->is_object()) {
+    if (is_finders(*place)) *place = Value(known_cast<Traceback>(*place)->next);
+    else place = &known_cast<Traceback>(*place)->next;
+  }
+}
 
 // While its body runs, aux is 1.
 bool is_initialising(const Module* module) { return module->aux != 0; }
@@ -182,10 +203,10 @@ Value Modules::import(std::string_view name) {
       throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name),
                          "No module named '" + std::string(name) + "'; '" + std::string(name.substr(0, dot)) + "' is not a package");
   }
-  Module* const module = load(name, parent);
+  const Value loaded = load(name, parent);
   // A module may put something else in its place, and is gone then.
   const Value* in_table = dict_get_text(table_, name);
-  const Value made = in_table != nullptr ? *in_table : Value(module);
+  const Value made = in_table != nullptr ? *in_table : loaded;
   if (parent != nullptr) dict_set_str(in_, parent->dict, intern(in_, last_part(name)), made);
   return made;
 }
@@ -193,26 +214,29 @@ Value Modules::import(std::string_view name) {
 struct Modules::Text {
   std::string text, path;
   bool is_package = false;
+  std::vector<std::string> folders;  // of a package without a text: its parts
 };
 
-bool Modules::find_text(std::string_view name, Module* parent, Text& found) {
-  if (in_.host().embedded_module) {
-    if (std::optional<std::string> text = in_.host().embedded_module(name, found.path, found.is_package)) {
-      found.text = std::move(*text);
-      return true;
-    }
-  }
-  if (!in_.limits.imports_of_files || !find_file(name, parent, found.path, found.is_package)) return false;
-  Files& files = *in_.host().files;
-  if (files.is_folder(found.path)) {
-    found.path += "/__init__.py";
-    found.is_package = true;
-    return true;
+bool Modules::find_embedded(std::string_view name, Text& found) {
+  if (!in_.host().embedded_module) return false;
+  std::optional<std::string> text = in_.host().embedded_module(name, found.path, found.is_package);
+  if (text) found.text = std::move(*text);
+  return text.has_value();
+}
+
+Modules::Found Modules::find_text(std::string_view name, Module* parent, Text& found) {
+  if (find_embedded(name, found)) return Found::Text;
+  if (!in_.limits.imports_of_files) return Found::Nothing;
+  const Found how = find_file(name, parent, found);
+  if (how != Found::Text) return how;
+  if (!found.folders.empty()) {
+    found.path = found.folders[0] + "/__init__.py";
+    return Found::Text;
   }
   std::string text;
-  files.read_all(found.path, text);
+  in_.host().files->read_all(found.path, text);
   found.text = decode_source(std::move(text));
-  return true;
+  return Found::Text;
 }
 
 const NativeModule* Modules::find_native(std::string_view name) const {
@@ -221,19 +245,61 @@ const NativeModule* Modules::find_native(std::string_view name) const {
   return nullptr;
 }
 
-Module* Modules::load(std::string_view name, Module* parent) {
-  if (const NativeModule* native = find_native(name)) return load_native(*native);
-  Text source;
-  if (find_text(name, parent, source)) {
-    const Host& host = in_.host();
-    if (host.flags.verbose > 0 && host.write_error)
-      host.write_error("import '" + std::string(name) + "' # " + source.path + "\n");
-    return load_source(name, source);
+Value Modules::load(std::string_view name, Module* parent) {
+  bool by_finders = finders_changed();
+  if (!by_finders) {
+    if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
+    Text source;
+    const Found how = find_text(name, parent, source);
+    if (how == Found::Text) return Value(load_source(name, source));
+    by_finders = how == Found::ByFinders;
+  }
+  if (by_finders) {
+    if (Value loaded = load_by_finders(name); !loaded.is_none()) return loaded;
   }
   std::string message = "No module named '" + std::string(name) + "'";
-  if (parent != nullptr && !parent->is_package)
+  if (parent != nullptr && find_attr(in_, Value(parent), in_.names->path).is_undefined())
     message += "; '" + std::string(parent->name->view()) + "' is not a package";
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
+}
+
+Module* Modules::load_inside(std::string_view name) {
+  if (const NativeModule* native = find_native(name)) return load_native(*native);
+  Text source;
+  return find_embedded(name, source) ? load_source(name, source) : nullptr;
+}
+
+// Note [Finders]
+bool Modules::finders_changed() {
+  Module* const sys = plain_ ? nullptr : find("sys");
+  if (sys == nullptr) return false;
+  for (const auto& [list, own] : {std::pair("meta_path", "_own_finders"), std::pair("path_hooks", "_own_hooks")}) {
+    const Value* const now = dict_get_text(sys->dict, list);
+    if (now == nullptr) continue;
+    const Value* const first = dict_get_text(sys->dict, own);
+    if (first == nullptr || !is_list(*now) || !is_tuple(*first) || as_list(*now)->size != as_tuple(*first)->size) return true;
+    for (uint32_t i = 0; i < as_list(*now)->size; ++i)
+      if (!as_list(*now)->items[i].is(as_tuple(*first)->items[i])) return true;
+  }
+  return false;
+}
+
+Value Modules::load_by_finders(std::string_view name) {
+  const bool before = std::exchange(plain_, true);
+  Value loader;
+  try {
+    loader = get_attr(in_, import("importlib.util"), intern(in_, "_load_by_finders"));
+  } catch (...) {
+    plain_ = before;
+    throw;
+  }
+  plain_ = before;
+  try {
+    return call(in_, loader, {make_str(in_, name)});
+  } catch (const Thrown& thrown) {
+    drop_finder_frames(in_, thrown.exception);
+    throw;
+  }
 }
 
 Modules::Main Modules::find_main(std::string_view name) {
@@ -248,13 +314,13 @@ Modules::Main Modules::find_main(std::string_view name) {
   const std::string_view package = dot == name.npos ? std::string_view() : name.substr(0, dot);
   const std::string quoted(name);
   Text found;
-  if (!find_text(name, package.empty() ? nullptr : above(package), found)) {
+  if (find_text(name, package.empty() ? nullptr : above(package), found) != Found::Text) {
     if (find_native(name) != nullptr) refuse("No code object available for " + quoted);
     refuse("No module named " + quoted);
   }
   if (!found.is_package) return {std::move(found.text), std::move(found.path), std::string(package)};
   Text main;
-  if (!find_text(quoted + ".__main__", above(name), main))
+  if (find_text(quoted + ".__main__", above(name), main) != Found::Text)
     refuse("No module named " + quoted + ".__main__; '" + quoted + "' is a package and cannot be directly executed");
   return {std::move(main.text), std::move(main.path), quoted};
 }
@@ -270,7 +336,7 @@ void Modules::reload(Module* module) {
   if (dot != std::string::npos && parent == nullptr)
     throw_import_error(in_, ErrorKind::ImportError, key, "parent '" + name.substr(0, dot) + "' not in sys.modules");
   Text source;
-  if (!find_text(name, parent, source))
+  if (find_text(name, parent, source) != Found::Text)
     throw_import_error(in_, ErrorKind::ModuleNotFoundError, key, "spec not found for the module '" + name + "'");
   run_body(module, source);
 }
@@ -300,10 +366,13 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
   Module* const module = make_module(in_, name);
   const Value keep = Value::adopt(module);
   module->is_package = source.is_package;
-  dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, source.path));
+  const Host& host = in_.host();
+  if (host.flags.verbose > 0 && host.write_error) host.write_error("import '" + std::string(name) + "' # " + source.path + "\n");
+  if (source.folders.empty()) dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, source.path));
   if (source.is_package) {
     const Value folders = make_list(in_);
-    list_append(in_, as_list(folders), make_str_lossy(in_, source.path.substr(0, source.path.rfind('/'))));
+    for (const std::string& folder : source.folders) list_append(in_, as_list(folders), make_str_lossy(in_, folder));
+    if (source.folders.empty()) list_append(in_, as_list(folders), make_str_lossy(in_, source.path.substr(0, source.path.rfind('/'))));
     dict_set_str(in_, module->dict, in_.names->path, folders);
     dict_set_str(in_, module->dict, in_.names->package, make_str(in_, name));
   }
@@ -333,31 +402,32 @@ void Modules::run_body(Module* module, const Text& source) {
   module->aux = 0;
 }
 
-bool Modules::find_file(std::string_view name, Module* parent, std::string& path, bool& is_package) {
+// The __path__ of the package above, or sys.path, which the program may have changed.
+std::vector<std::string> Modules::folders_for(Module* parent) {
+  Module* const sys = parent != nullptr ? nullptr : find("sys");
+  if (parent == nullptr && sys == nullptr) return in_.search_path;
+  const Value* const found = parent != nullptr ? dict_get_str(parent->dict, in_.names->path) : dict_get_text(sys->dict, "path");
+  if (found == nullptr || !is_list(*found)) return parent != nullptr ? std::vector<std::string>() : in_.search_path;
+  std::vector<std::string> folders;
+  for (const Value& folder : *as_list(*found))
+    if (is_str(folder)) folders.emplace_back(text_of(folder));
+  return folders;
+}
+
+// Folders of the name without __init__ make a package together, unless one of the paths has a file for the module.
+Modules::Found Modules::find_file(std::string_view name, Module* parent, Text& found) {
   Files& files = *in_.host().files;
-  if (parent != nullptr) {
-    const Value* folders = dict_get_str(parent->dict, in_.names->path);
-    if (folders == nullptr || !is_list(*folders)) return false;
-    for (const Value& folder : *as_list(*folders)) {
-      if (is_str(folder) && find_in_folder(files, std::string(text_of(folder)), last_part(name), path, is_package))
-        return true;
+  for (const std::string& folder : folders_for(parent)) {
+    const std::string base = (folder.empty() ? std::string() : folder + "/") + std::string(last_part(name));
+    if (find_in_folder(files, base, found.path, found.is_package)) {
+      found.folders.clear();
+      return Found::Text;
     }
-    return false;
+    if (files.is_folder(base)) found.folders.push_back(base);
+    else if (!plain_ && is_in_file(files, folder)) return Found::ByFinders;
   }
-  // sys.path, which the program may have changed.
-  if (Module* sys = find("sys")) {
-    const Value* folders = dict_get_text(sys->dict, "path");
-    if (folders != nullptr && is_list(*folders)) {
-      for (const Value& folder : *as_list(*folders)) {
-        if (is_str(folder) && find_in_folder(files, std::string(text_of(folder)), name, path, is_package)) return true;
-      }
-      return false;
-    }
-  }
-  for (const std::string& folder : in_.search_path) {
-    if (find_in_folder(files, folder, name, path, is_package)) return true;
-  }
-  return false;
+  found.is_package = !found.folders.empty();
+  return found.folders.empty() ? Found::Nothing : Found::Text;
 }
 
 std::string Modules::absolute_name(const Dict* globals, std::string_view name, uint32_t level) {

@@ -4,6 +4,7 @@
 // its first statement runs, so that a cycle of imports ends.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,20 +70,28 @@ class Modules {
 
   Dict* table() { return table_; }  // sys.modules
   Module* find(std::string_view name);
+  // Loads a module of the program itself, whatever sys.meta_path holds. Returns null if the program has no such module.
+  Module* load_inside(std::string_view name);
 
  private:
   struct Text;
-  bool find_text(std::string_view name, Module* parent, Text& found);
+  enum class Found : uint8_t { Nothing, Text, ByFinders };
+  bool find_embedded(std::string_view name, Text& found);
+  Found find_text(std::string_view name, Module* parent, Text& found);
   const NativeModule* find_native(std::string_view name) const;
-  Module* load(std::string_view name, Module* parent);
+  Value load(std::string_view name, Module* parent);
+  bool finders_changed();
+  Value load_by_finders(std::string_view name);
   Module* load_native(NativeModule native);
   Module* load_source(std::string_view name, const Text& source);
-  bool find_file(std::string_view name, Module* parent, std::string& path, bool& is_package);
+  std::vector<std::string> folders_for(Module* parent);
+  Found find_file(std::string_view name, Module* parent, Text& found);
   void run_body(Module* module, const Text& source);
 
   Interpreter& in_;
   Dict* table_;
   std::vector<NativeModule> native_;
+  bool plain_ = false;  // sys.meta_path is not asked: the module that asks it is being imported itself
 };
 
 // A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules. `type`: ModuleType or below.

@@ -13,6 +13,7 @@
 #include "lang/objects/generator.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/threads.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -298,11 +299,16 @@ void keep_frame_variables(Interpreter& in, const Value& exception, Frame& frame)
 // While the frame runs, the entry has its object from add_traceback, if there was one then.
 Value frame_object(Interpreter& in, Traceback* entry) {
   if (entry->variables.is_object() && entry->variables.as_object()->type == in.types.frame) return entry->variables;
-  for (const Frame* frame = in.vm().top(); frame != nullptr && entry->variables.is_undefined();
-       frame = calling_frame(*frame)) {
-    if (frame->code == entry->code) {
-      entry->variables = frame_object(in, *frame);
-      return entry->variables;
+  const auto watch_among = [&](const Frame* frame) {
+    while (frame != nullptr && frame->code != entry->code) frame = calling_frame(*frame);
+    if (frame != nullptr) entry->variables = frame_object(in, *frame);
+    return frame != nullptr;
+  };
+  if (entry->variables.is_undefined()) {
+    if (watch_among(in.vm().top())) return entry->variables;
+    if (!in.threads().alone()) {
+      for (const Thread* thread : in.threads().all())  // the exception may be another thread's
+        if (thread != &in.threads().current() && watch_among(thread->top())) return entry->variables;
     }
   }
   FrameObject* const made = new_frame_object(in, entry->code, entry->globals);

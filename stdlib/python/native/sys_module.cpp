@@ -97,6 +97,11 @@ Value import_module(Interpreter& in, const Args& args) {
   return Value(in.import(text_argument(in, args[0], "the name of a module")));
 }
 
+Value load_inside(Interpreter& in, const Args& args) {
+  Module* const made = in.modules().load_inside(text_argument(in, args[0], "the name of a module"));
+  return made == nullptr ? Value::none() : Value(made);
+}
+
 Value reload_module(Interpreter& in, const Args& args) {
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Module)
     throw Error(ErrorKind::TypeError, "reload() argument must be a module");
@@ -206,6 +211,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
+  in.def(module, "load_inside(name, /)", "Load a module of the program; None if the program has no such module.", load_inside);
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "get_int_max_str_digits()", "Digits that an int may have as text.", get_int_max_str_digits);
   in.def(module, "set_int_max_str_digits(maxdigits)", "Set how many digits an int may have as text.", set_int_max_str_digits);
