@@ -78,6 +78,7 @@ struct Program {
   std::string name, text;
   std::string package;  // of -m
   std::string folder;
+  bool is_archive = false;
 };
 
 // What comes from the command line or standard input, or from a file. Empty: `problem` says why, and `status` how to end.
@@ -103,6 +104,11 @@ std::optional<Program> read_program(const Options& options, std::string& problem
   std::optional<std::string> read = read_script(program.name, problem, status);
   if (!read) return std::nullopt;
   program.text = std::move(*read);
+  if (is_archive(program.text)) {
+    program.is_archive = true;
+    program.folder = program.name;
+    return program;
+  }
   if (options.flags.skip_first_line) program.text.replace(0, program.text.find('\n'), "");
   // Absolute, since the program may change the working folder before it imports modules or fails.
   if (options.action == Options::Action::File) {
@@ -134,8 +140,9 @@ int run_program(const Options& options, Terminal& terminal) {
   if (std::optional<int> failed = apply_options(*in, options, terminal)) return *failed;
   if (options.action == Options::Action::Dump)
     return run_dump(*in, terminal, std::make_shared<Source>(program.name, program.text));
-  status = module ? run_module(*in, terminal, options.text)
-                  : run_main(*in, terminal, std::make_shared<Source>(program.name, program.text));
+  if (program.is_archive) status = run_archive(*in, terminal);
+  else if (module) status = run_module(*in, terminal, options.text);
+  else status = run_main(*in, terminal, std::make_shared<Source>(program.name, program.text));
   if (options.flags.inspect) {
     interrupt_on_sigint(*in, true);
     status = run_prompt(*in, terminal);

@@ -60,11 +60,34 @@ std::string why_not_found(Interpreter& in, const std::string& name, std::string 
   return otherwise;
 }
 
+// With importlib's finders, whose loader the module then has.
+int run_by_finders(Interpreter& in, Terminal& terminal, std::string_view name, bool sets_argv) {
+  try {
+    static_cast<void>(in.main_module());  // runpy fills it
+    call(in, get_attr(in, Value(in.import("runpy")), intern(in, "_run_module_as_main")), {make_str(in, name), Value::boolean(sets_argv)});
+    wait_for_devices(in);
+    return 0;
+  } catch (const Thrown& thrown) {
+    return report(in, terminal, thrown.exception);
+  } catch (const Error& error) {
+    return report(in, terminal, make_exception(in, error));
+  }
+}
+
 }  // namespace
+
+bool is_archive(std::string_view text) {
+  constexpr size_t kEndRecord = 22, kLongestComment = 65535;
+  const size_t at = text.rfind("PK\5\6");
+  return at != text.npos && text.size() - at >= kEndRecord && text.size() - at <= kEndRecord + kLongestComment;
+}
+
+int run_archive(Interpreter& in, Terminal& terminal) { return run_by_finders(in, terminal, "__main__", false); }
 
 int run_module(Interpreter& in, Terminal& terminal, const std::string& name) {
   try {
     const Modules::Main found = in.modules().find_main(name);
+    if (found.path.empty()) return run_by_finders(in, terminal, name, true);
     in.argv[0] = found.path;
     dict_set_str(in, in.main_module()->dict, intern(in, "__package__"), make_str(in, found.package));
     return run_main(in, terminal, std::make_shared<Source>(found.path, found.text));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lang/core/interpreter.h"
 #include "lang/syntax/source.h"
@@ -17,6 +18,10 @@ int run_main(Interpreter& in, Terminal& terminal, std::shared_ptr<Source> source
 
 // `-m name`: finds the module and runs it as __main__. Returns the exit status.
 int run_module(Interpreter& in, Terminal& terminal, const std::string& name);
+// The same for the __main__ of a ZIP file, which must be the first entry of sys.path.
+int run_archive(Interpreter& in, Terminal& terminal);
+// Returns true if the text is a ZIP file, which may have another text in front of it.
+bool is_archive(std::string_view text);
 
 // What the program left with `atexit` (start.h); what that raises is printed.
 void run_exit_functions(Interpreter& in, Terminal& terminal);

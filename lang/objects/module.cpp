@@ -314,13 +314,15 @@ Modules::Main Modules::find_main(std::string_view name) {
   const std::string_view package = dot == name.npos ? std::string_view() : name.substr(0, dot);
   const std::string quoted(name);
   Text found;
-  if (find_text(name, package.empty() ? nullptr : above(package), found) != Found::Text) {
+  const Found how = find_text(name, package.empty() ? nullptr : above(package), found);
+  if (how == Found::ByFinders) return {};  // no path: importlib knows how to run it
+  if (how == Found::Nothing) {
     if (find_native(name) != nullptr) refuse("No code object available for " + quoted);
     refuse("No module named " + quoted);
   }
   if (!found.is_package) return {std::move(found.text), std::move(found.path), std::string(package)};
   Text main;
-  if (find_text(quoted + ".__main__", above(name), main) != Found::Text)
+  if (find_text(quoted + ".__main__", above(name), main) != Found::Text || main.is_package)
     refuse("No module named " + quoted + ".__main__; '" + quoted + "' is a package and cannot be directly executed");
   return {std::move(main.text), std::move(main.path), quoted};
 }

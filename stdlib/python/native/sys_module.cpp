@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <limits>
+#include <optional>
 
 #include "lang/core/host.h"
 #include "lang/core/object_cast.h"
@@ -12,6 +13,7 @@
 #include "lang/vm/vm.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
+#include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -107,6 +109,16 @@ Value reload_module(Interpreter& in, const Args& args) {
     throw Error(ErrorKind::TypeError, "reload() argument must be a module");
   in.modules().reload(object_cast<Module>(args[0]));
   return args[0];
+}
+
+// (text, file) of an embedded module; None of others.
+Value text_inside(Interpreter& in, const Args& args) {
+  std::string path;
+  bool is_package = false;
+  const auto& embedded = in.host().embedded_module;
+  const std::optional<std::string> text =
+      embedded ? embedded(text_argument(in, args[0], "name"), path, is_package) : std::nullopt;
+  return text ? make_tuple(in, {make_str_lossy(in, *text), make_str_lossy(in, path)}) : Value::none();
 }
 
 Value get_int_max_str_digits(Interpreter& in, const Args&) { return Value::integer(in.int_max_str_digits); }
@@ -211,6 +223,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "getrefcount(object, /)", "References to an object.", get_count);
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
+  in.def(module, "text_inside(name, /)", "The text and the file of a module of the program; None of others.", text_inside);
   in.def(module, "load_inside(name, /)", "Load a module of the program; None if the program has no such module.", load_inside);
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "get_int_max_str_digits()", "Digits that an int may have as text.", get_int_max_str_digits);
