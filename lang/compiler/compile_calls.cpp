@@ -85,13 +85,13 @@ bool Compiler::is_harmless(Expr& e) {
 uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
   const uint32_t mark = top_;
   const bool of_super = is_plain_super(*callee.object);
-  if (!of_super) on_top(*callee.object);
   const std::string_view name = mangled(callee.name.text);
   const Span lookup = span_from_name(callee.span, callee), span = span_from_name(e.span, callee);
   const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
   bool harmless = e.keywords.empty() && !of_super;
   for (Expr* argument : e.arguments) harmless = harmless && is_harmless(*argument);
   if (harmless) {
+    on_top(*callee.object);
     for (Expr* argument : e.arguments) on_top(*argument);
     top_ = mark;
     const uint32_t to = result(want, e.span);
@@ -102,8 +102,11 @@ uint32_t Compiler::method_call(ast::Call& e, Attribute& callee, int want) {
   if (of_super) {
     super_method(as<ast::Call>(*callee.object), name, lookup);
   } else {
+    const uint32_t object = value(*callee.object);
+    top_ = mark;
     take_temporary(e.span);
-    emit_name(Op::LoadMethod, mark, mark, 0, name, {lookup});
+    take_temporary(e.span);
+    emit_name(Op::LoadMethod, mark, object, 0, name, {lookup});
   }
   for (Expr* argument : e.arguments) on_top(*argument);
   for (Keyword& keyword : e.keywords) on_top(*keyword.value);

@@ -300,10 +300,22 @@ uint32_t Compiler::binary_step(ast::BinaryOp op, uint32_t left, const Value& lef
     left = constant_value(left_constant, kOnTop, place.span);
   }
   const uint32_t reg = value(right);
+  load_as_operand(forms.registers, reg);
   top_ = mark;
   const uint32_t to = result(want, place.span);
   emit(forms.registers, to, left, reg, place);
   return to;
+}
+
+// The instruction `op`, which comes next, takes `right` as its right operand: an attribute may be one with it.
+void Compiler::load_as_operand(Op op, uint32_t right) {
+  if (code_->words.empty()) return;
+  Word& last = code_->words.back();
+  if (op_of(last) != Op::GetAttr || a_of(last) != right || !is_temporary(right)) return;
+  const auto become = [&last](Op both) { last.op = static_cast<uint8_t>(both); };
+  if (op == Op::Add) become(Op::GetAttrAdd);
+  if (op == Op::Sub) become(Op::GetAttrSub);
+  if (op == Op::Mul) become(Op::GetAttrMul);
 }
 
 uint32_t Compiler::walrus(Walrus& e, int want) {
@@ -469,9 +481,8 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t mark = top_;
   const uint32_t work = workplace(want, e.span);
   const uint32_t state = top_;
-  const Span first_span = e.clauses[0].iterable->span;
-  if (e.clauses[0].is_async) async_iterate(*e.clauses[0].iterable, state, first_span);
-  else iterate(*e.clauses[0].iterable, state, first_span);
+  if (e.clauses[0].is_async) async_iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
+  else iterate(*e.clauses[0].iterable, state, e.span);  // whose place an iterable that is none has in CPython
   emit(e.result == K::kList  ? Op::BuildList
        : e.result == K::kSet ? Op::BuildSet
                              : Op::BuildDict,
@@ -519,7 +530,7 @@ void Compiler::comprehension_loops(Comprehension& e, size_t clause_index, uint32
     const uint32_t inner_state = top_;
     ForClause& inner = e.clauses[clause_index + 1];
     if (inner.is_async) async_iterate(*inner.iterable, inner_state, inner.iterable->span);
-    else iterate(*inner.iterable, inner_state, inner.iterable->span);
+    else iterate(*inner.iterable, inner_state, e.span);
     comprehension_loops(e, clause_index + 1, inner_state, target);
   } else if (e.result == K::kGenerator) {
     const uint32_t reg = value(*e.element);
@@ -556,7 +567,7 @@ void Compiler::iterate(Expr& iterable, uint32_t state, Span span) {
   if (direct) {
     on_top(*callee);
     for (Expr* argument : call->arguments) on_top(*argument);
-    emit(Op::ForPrepareCall, state, static_cast<uint32_t>(call->arguments.size()), 0, span);
+    emit(Op::ForPrepareCall, state, static_cast<uint32_t>(call->arguments.size()), 0, iterable.span);
   } else {
     on_top(iterable);
     emit(Op::ForPrepare, state, 0, 0, span);

@@ -139,6 +139,7 @@ class Compiler : Emitter {
   void comprehension_loops(ast::Comprehension& e, size_t clause, uint32_t state, uint32_t target);
   uint32_t call(ast::Call& e, int want);
   void load_as_callee(size_t behind_callee);
+  void load_as_operand(Op op, uint32_t right);
   uint32_t method_call(ast::Call& e, ast::Attribute& callee, int want);
   uint32_t spread_call(ast::Call& e, int want);
   bool is_plain_super(ast::Expr& e);

@@ -180,6 +180,27 @@ Value lines_method(Interpreter& in, const Args& a) {
   return iter(in, list);
 }
 
+// (line, end line, column, end column)
+Value position_of(Interpreter& in, const Code* code, Span span) {
+  const Position begin = code->source->position(span.begin), end = code->source->position(span.end);
+  return make_tuple(in, {Value::integer(begin.line), Value::integer(end.line), Value::integer(begin.byte_column),
+                         Value::integer(end.byte_column)});
+}
+
+// (name, position) of the comprehensions that run in the code's frame around a byte of it, outermost first: CPython shows each as a
+// frame of its own.
+Value loops_method(Interpreter& in, const Args& a) {
+  const Code* const code = code_of(a);
+  const int64_t word = a[1].as_int() / kBytesOfWord;
+  const Value list = make_list(in);
+  for (size_t i = code->comprehensions.size(); i-- > 0;) {
+    const InlinedLoop& loop = code->comprehensions[i];
+    if (word < loop.begin || word >= loop.end) continue;
+    list_append(in, as_list(list), make_tuple(in, {make_str(in, loop.name), position_of(in, code, loop.span)}));
+  }
+  return list;
+}
+
 Value positions_method(Interpreter& in, const Args& a) {
   const Code* const code = code_of(a);
   const Value list = make_list(in);
@@ -187,10 +208,7 @@ Value positions_method(Interpreter& in, const Args& a) {
   for (const Place& place : code->places) {
     in.check_stop();
     if (!place.hidden) span = place.span;
-    const Position begin = code->source->position(span.begin), end = code->source->position(span.end);
-    list_append(in, as_list(list),
-                make_tuple(in, {Value::integer(begin.line), Value::integer(end.line), Value::integer(begin.byte_column),
-                                Value::integer(end.byte_column)}));
+    list_append(in, as_list(list), position_of(in, code, span));
   }
   return iter(in, list);
 }
@@ -426,6 +444,7 @@ Value replace_method(Interpreter& in, const Args& a) {
 constexpr NativeDef kMethods[] = {
     {"co_lines(self, /)", lines_method, "An iterator over (begin, end, line) of the instructions."},
     {"co_positions(self, /)", positions_method, "An iterator over (line, end line, column, end column) of the instructions."},
+    {"_loops_at(self, offset: int, /)", loops_method, "(name, position) of the comprehensions around a byte of the code."},
     {"replace(self, /, **parts)", replace_method, "A copy with some parts replaced."},
 };
 

@@ -56,16 +56,18 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
   return Value::boolean(order_holds(op, order < 0 ? -1 : order > 0));
 }
 
-size_t repeated_size(size_t size, int64_t times) {
+// `bytes`: of an immutable one, as CPython words it.
+size_t repeated_size(size_t size, int64_t times, bool bytes = false) {
   if (times <= 0 || size == 0) return 0;
   const unsigned __int128 whole = static_cast<unsigned __int128>(size) * static_cast<uint64_t>(times);
+  if (bytes && whole > INT64_MAX) throw Error(ErrorKind::OverflowError, "repeated bytes are too long");
   if (whole > (size_t{1} << 62)) throw Error(ErrorKind::MemoryError, std::string());
   return static_cast<size_t>(whole);
 }
 
 Value repeat(Interpreter& in, const Value& self, int64_t times) {
   if (times == 1 && self.as_object()->type == bytes_types(in).bytes) return self;
-  const size_t size = repeated_size(bytes_of(self).size(), times);
+  const size_t size = repeated_size(bytes_of(self).size(), times, is_bytes(self));
   if (is_bytes(self)) {
     Bytes* out = new_bytes(in, size);
     Value made = Value::adopt(out);

@@ -198,12 +198,16 @@ Value str_concat(Interpreter& in, const Str* left, const Str* right) {
   return made;
 }
 
+bool grows_in_place(const Interpreter& in, const Str* left, const Str* right) noexcept {
+  const size_t size = size_t{left->size} + right->size;
+  return left->refcount == 1 && left->type == in.types.str && !(left->flags & (kInterned | kImmortal)) &&
+         (size >= kGrowInPlace || size < left->inline_size);
+}
+
 Value str_concat(Interpreter& in, Value&& left, const Str* right) {
   Str* s = as_str(left);
   if (right->size == 0 && s->type == in.types.str) return std::move(left);
-  const size_t size = size_t{s->size} + right->size;
-  if (s->refcount == 1 && s->type == in.types.str && !(s->flags & (kInterned | kImmortal)) &&
-      (size >= kGrowInPlace || size < s->inline_size)) {
+  if (grows_in_place(in, s, right)) {
     append_in_place(in, s, right->view(), right->length);
     return std::move(left);
   }

@@ -91,6 +91,9 @@ inline int str_compare(const Str* a, const Str* b) noexcept {
 // place, with twice the room it needs, so that a loop of s += t is linear. The answer may be the left object itself.
 Value str_concat(Interpreter& in, Value&& left, const Str* right);
 Value str_concat(Interpreter& in, const Str* left, const Str* right);
+// Whether a string that its one owner gives up grows where it lies: in the room of its block, or, from a length on that is worth a
+// block of its own, there.
+bool grows_in_place(const Interpreter& in, const Str* left, const Str* right) noexcept;
 bool append_in_place(Interpreter& in, Str* left, std::string_view right, size_t right_length);
 
 // The byte where code point `index` (0 <= index <= length) begins.

@@ -40,6 +40,8 @@ Value repeat(Interpreter& in, const Str* s, int64_t times) {
   if (times <= 0 || s->size == 0) return in.shared->empty_str;
   if (times == 1) return make_str(in, s->view(), s->length);
   unsigned __int128 size = static_cast<unsigned __int128>(s->size) * static_cast<uint64_t>(times);
+  if (static_cast<unsigned __int128>(s->length) * static_cast<uint64_t>(times) > INT64_MAX)
+    throw Error(ErrorKind::OverflowError, "repeated string is too long");
   if (size > 0xffff0000u) throw Error(ErrorKind::MemoryError, std::string());
   Str* out = new_str(in, static_cast<size_t>(size), static_cast<size_t>(s->length) * static_cast<size_t>(times));
   Value made = Value::adopt(out);
@@ -55,8 +57,7 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (op == BinaryOp::Add) {
     if (!is_str(other)) throw_cannot_join(in, "str", other);
     const Str* right = as_str(other);
-    if ((dying & kLeftDying) && as_str(self)->refcount == 1 && self.as_object()->type == in.types.str &&
-        size_t{as_str(self)->size} + right->size >= 128) {
+    if ((dying & kLeftDying) && grows_in_place(in, as_str(self), right)) {
       append_in_place(in, as_str(self), right->view(), right->length);
       return self;
     }

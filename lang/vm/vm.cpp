@@ -90,6 +90,8 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
 
 #include "lang/vm/loop/exceptions.inc"
 
+#include "lang/vm/loop/fused.inc"
+
 entered:  // by a step
   TS_RAISE_PENDING();
   TS_ENTER(top_);
