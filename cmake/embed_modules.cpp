@@ -22,8 +22,8 @@ constexpr size_t kOften = 8;             // importers of a module that is compre
 
 struct Module {
   std::string name;  // torch.nn.rnn
-  std::string path;  // torch/nn/rnn.tsr
   bool is_package;
+  bool is_standard;  // below stdlib/python
   std::string file;
   std::string text;
   size_t importers = 0;
@@ -35,9 +35,10 @@ struct Module {
 Module module_of(const std::string& file, const std::string& root) {
   Module m;
   m.file = file;
-  m.path = file.substr(root.size() + 1);
-  m.name = m.path.substr(0, m.path.size() - 4);
-  if (m.name.starts_with("python/")) m.name.erase(0, 7);
+  m.name = file.substr(root.size() + 1);
+  m.name.resize(m.name.size() - 4);
+  m.is_standard = m.name.starts_with("python/");
+  if (m.is_standard) m.name.erase(0, 7);
   std::replace(m.name.begin(), m.name.end(), '/', '.');
   m.is_package = m.name == "__init__" || m.name.ends_with(".__init__");
   if (m.is_package) m.name.erase(m.name.size() > 8 ? m.name.size() - 9 : 0);
@@ -164,12 +165,10 @@ std::vector<size_t> known_modules(const std::vector<Module>& modules) {
 }
 
 void write_blocks(std::ostream& out, std::vector<Module>& modules, const std::string& lines, const std::string& texts) {
-  std::vector<std::string> blocks;
   std::string block;
   size_t number = 0;
-  const auto write = [&](const std::string& packed) {
-    out << "constexpr auto kBlock" << number++ << " = " << embed::literal(packed) << "sv;\n";
-  };
+  out << "constexpr std::string_view kBlocks[] = {\n";
+  const auto write = [&](const std::string& packed) { out << embed::literal(packed) << "sv,\n", number++; };
   for (Module& m : modules) {
     if (!m.is_read_often) continue;
     m.block = number;
@@ -182,6 +181,7 @@ void write_blocks(std::ostream& out, std::vector<Module>& modules, const std::st
     if (block.size() >= kBlock) write(embed::compressed_more(block, kWindow, texts)), block.clear();
   }
   if (!block.empty()) write(embed::compressed_more(block, kWindow, texts));
+  out << "};\n";
 }
 
 }  // namespace
@@ -206,11 +206,12 @@ int main(int argc, char** argv) {
   write_blocks(out, modules, lines, texts);
   out << "\nconstexpr EmbeddedModule kModules[] = {\n";
   for (const Module& m : modules)
-    out << "{\"" << m.name << "\"sv, \"stdlib/" << m.path << "\"sv, kBlock" << m.block << ", " << m.at << ", "
-        << m.text.size() << ", " << !m.is_read_often << ", " << m.is_package << "},\n";
+    out << "{\"" << m.name << "\", " << m.at << ", " << m.text.size() << ", " << m.block << ", " << !m.is_read_often << ", "
+        << m.is_package << ", " << m.is_standard << "},\n";
   out << "};\n\nconstexpr unsigned short kKnown[] = {";
   for (const size_t i : known) out << i << ", ";
   out << "};\n\n}  // namespace\n\nstd::span<const EmbeddedModule> embedded_modules() { return kModules; }\n"
+         "std::string_view embedded_block(unsigned number) { return kBlocks[number]; }\n"
          "std::string_view embedded_dictionary() { return "
       << embed::literal(lines)
       << "sv; }\nstd::span<const unsigned short> embedded_known() { return kKnown; }\n"

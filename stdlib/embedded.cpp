@@ -17,7 +17,8 @@ std::string inflated(const EmbeddedModule& module) {
   const std::string_view known = embedded_dictionary();
   const auto bytes = [](std::string_view s) { return reinterpret_cast<Bytef*>(const_cast<char*>(s.data())); };
   z_stream stream{};
-  stream.next_in = bytes(module.block), stream.avail_in = uInt(module.block.size());
+  const std::string_view block = embedded_block(module.block);
+  stream.next_in = bytes(block), stream.avail_in = uInt(block.size());
   stream.next_out = bytes(text), stream.avail_out = uInt(text.size());
   inflateInit(&stream);
   if (inflate(&stream, Z_FINISH) == Z_NEED_DICT) {
@@ -39,7 +40,7 @@ class BlockReader {
 
   std::string text_of(const EmbeddedModule& module) {
     const std::scoped_lock lock(mutex_);
-    if (block_.data() != module.block.data()) begin(module.block);
+    if (block_ != module.block) begin(module.block);
     const std::size_t end = module.at + module.size, had = text_.size();
     if (end > had) {
       text_.resize(end);
@@ -55,10 +56,11 @@ class BlockReader {
     if (result != LZMA_OK && result != LZMA_STREAM_END) throw std::bad_alloc();
   }
 
-  void begin(std::string_view block) {
+  void begin(int number) {
     if (known_.empty())
       for (const unsigned short index : embedded_known()) known_ += inflated(embedded_modules()[index]);
-    block_ = {};
+    block_ = kNone;
+    const std::string_view block = embedded_block(static_cast<unsigned>(number));
     lzma_options_lzma options;
     lzma_lzma_preset(&options, LZMA_PRESET_DEFAULT);
     options.dict_size = embedded_window();
@@ -68,13 +70,14 @@ class BlockReader {
     const lzma_filter filters[] = {{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
     check(lzma_raw_decoder(&stream_, filters));
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(block.data()), stream_.avail_in = block.size();
-    block_ = block;
+    block_ = number;
     text_.clear();
   }
 
   std::mutex mutex_;
   std::string known_;
-  std::string_view block_;
+  static constexpr int kNone = -1;
+  int block_ = kNone;
   std::string text_;
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
@@ -83,8 +86,15 @@ class BlockReader {
 
 const EmbeddedModule* find_embedded(std::string_view name) {
   const auto modules = embedded_modules();
-  const auto at = std::ranges::lower_bound(modules, name, {}, &EmbeddedModule::name);
+  const auto at = std::ranges::lower_bound(modules, name, {}, [](const EmbeddedModule& m) { return std::string_view(m.name); });
   return at != modules.end() && at->name == name ? &*at : nullptr;
+}
+
+std::string path_of(const EmbeddedModule& module) {
+  std::string path = module.name;
+  std::ranges::replace(path, '.', '/');
+  if (module.is_package) path += path.empty() ? "__init__" : "/__init__";
+  return (module.is_standard ? "stdlib/python/" : "stdlib/") + path + ".tsr";
 }
 
 std::string text_of(const EmbeddedModule& module) {

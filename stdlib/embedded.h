@@ -9,17 +9,22 @@
 
 namespace tessera::stdlib {
 
+// A row of a long table, which is why nothing is in it that follows from the rest.
 struct EmbeddedModule {
-  std::string_view name;   // "torch.optim.sgd"
-  std::string_view path;   // "stdlib/torch/optim/sgd.tsr", as tracebacks show it
-  std::string_view block;  // its text as zlib compresses it behind embedded_dictionary(), or that of several modules by LZMA
-  unsigned at, size;       // where in the block's text its own stands, in bytes
-  bool is_shared;          // the block is of several modules
+  const char* name;      // "torch.optim.sgd"
+  unsigned at, size;     // where in the block's text its own stands, in bytes
+  unsigned short block;  // its text as zlib compresses it behind embedded_dictionary(), or that of several modules by LZMA
+  bool is_shared;        // the block is of several modules
   bool is_package;
+  bool is_standard;      // its file is below stdlib/python
 };
+
+// "stdlib/torch/optim/sgd.tsr", as tracebacks show it.
+std::string path_of(const EmbeddedModule& module);
 
 // All of them, in the order of their names.
 std::span<const EmbeddedModule> embedded_modules();
+std::string_view embedded_block(unsigned number);
 std::string_view embedded_dictionary();
 // The modules whose texts, one after the other, are the dictionary of blocks of several modules, and LZMA's window there.
 std::span<const unsigned short> embedded_known();

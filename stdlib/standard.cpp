@@ -12,7 +12,7 @@ namespace tessera::stdlib {
 std::optional<std::string> embedded_text(std::string_view name, std::string& path, bool& is_package) {
   const EmbeddedModule* module = find_embedded(name);
   if (module == nullptr) return {};
-  path = module->path;
+  path = path_of(*module);
   is_package = module->is_package;
   return text_of(*module);
 }
