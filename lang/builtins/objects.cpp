@@ -21,10 +21,7 @@
 #include "lang/types/types.h"
 
 namespace tessera::lang {
-namespace {
-
-Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
-bool short_len(Interpreter&, Value* args, Value& answer) {
+bool short_length(Interpreter&, Value* args, Value& answer) {
   if (!args[0].is_object()) return false;
   const Object* const object = args[0].as_object();
   if (object->type->type_flags & kScriptClass) return false;
@@ -37,6 +34,10 @@ bool short_len(Interpreter&, Value* args, Value& answer) {
     default: return false;
   }
 }
+
+namespace {
+
+Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
 
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
 Value ascii_function(Interpreter& in, const Args& args) {
@@ -176,7 +177,7 @@ Value import_function(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"len(obj, /)", len_function, "Return the number of items in a container.", {short_len, 1}},
+    {"len(obj, /)", len_function, "Return the number of items in a container.", {short_length, 1}},
     {"repr(obj, /)", repr_function, "Return the canonical string representation of the object."},
     {"ascii(obj, /)", ascii_function, "Return an ASCII-only representation of an object."},
     {"hash(obj, /)", hash_function, "Return the hash value for the given object."},

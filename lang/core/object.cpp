@@ -51,11 +51,18 @@ bool finalize(Interpreter& in, Object* object) noexcept {
   return --object->refcount == 0;
 }
 
+// Runs the finalizer and clears the weak references. Returns false if the object has come back to life.
+[[gnu::noinline]] bool tell_of_end(Interpreter& in, Object* object) noexcept {
+  if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return false;
+  if (object->flags & kWeaklyReferenced) clear_weak_references(in, object);
+  return true;
+}
+
 [[gnu::always_inline]] inline void destroy_now(Interpreter& in, Object* object) noexcept {
   Type* type = object->type;
-  if ((type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return;
-  if (object->flags & kWeaklyReferenced) [[unlikely]]
-    clear_weak_references(in, object);
+  if (((type->type_flags & kHasFinalizer) | (object->flags & kWeaklyReferenced)) != 0) [[unlikely]] {
+    if (!tell_of_end(in, object)) return;
+  }
   if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));
   if (type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
   type->slots.destroy(in, object);
@@ -94,17 +101,21 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   }
 }
 
+// Returns false if there is no memory to note the object down.
+[[gnu::noinline]] static bool put_off(Heap& heap, Object* object) noexcept {
+  try {
+    heap.doomed.push_back(object);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // one level deeper then: there is room on the stack beyond the bound
+  }
+}
+
 // Apart, so that the end of a string saves no registers.
 [[gnu::noinline]] static void destroy_holder(Interpreter& in, Object* object) noexcept {
   Heap& heap = in.heap;
-  if (heap.destroy_depth >= kMaxDestroyDepth) {
-    try {
-      heap.doomed.push_back(object);
-      return;
-    } catch (const std::bad_alloc&) {
-      // One level deeper then: there is room on the stack beyond the bound.
-    }
-  }
+  if (heap.destroy_depth >= kMaxDestroyDepth && put_off(heap, object)) [[unlikely]]
+    return;
   ++heap.destroy_depth;
   destroy_now(in, object);
   if (heap.destroy_depth == 1 && !heap.doomed.empty()) [[unlikely]]

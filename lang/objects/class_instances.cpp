@@ -1,4 +1,8 @@
 // How instances come into being: __new__, __init__, and the refusals of abstract classes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "lang/compiler/chunk.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
@@ -10,6 +14,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/types.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -43,6 +48,14 @@ void throw_abstract(Interpreter& in, Type* type) {
 namespace {
 
 Value call_with(Interpreter& in, const Value& function, const Value& first, const Args& args) {
+  if (is_function(function)) return in.vm().call_function(as_function(function), first, args);
+  constexpr uint32_t kFew = 8;
+  if (args.count < kFew) {
+    Value few[kFew];
+    few[0] = first;
+    std::copy_n(args.values, args.count, few + 1);
+    return call(in, function, Args{few, args.count + 1, args.keyword_names});
+  }
   std::vector<Value> values{first};
   values.insert(values.end(), args.values, args.values + args.count);
   return call(in, function, Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names});

@@ -92,12 +92,7 @@ int64_t t_hash(Interpreter& in, const Value& self) {
 int64_t t_length(Interpreter& in, const Value& self) {
   const Value& method = method_of(in, self, in.names->len);
   const Value given = is_function(method) ? in.vm().call_function(as_function(method), self, Args{}) : call_special(in, method, self);
-  if (given.is_int() && given.as_int() >= 0) [[likely]]
-    return given.as_int();
-  const Value answer = whole_index(in, given);
-  const int64_t length = whole_sign(answer) < 0 ? -1 : index_sized(in, answer, ErrorKind::OverflowError);
-  if (length < 0) throw_error(ErrorKind::ValueError, "__len__() should return >= 0");
-  return length;
+  return checked_length(in, given);
 }
 
 bool t_truth(Interpreter& in, const Value& self) {
@@ -321,6 +316,15 @@ Function* plain_function(const Value& method) { return is_function(method) ? as_
 
 }  // namespace
 
+int64_t checked_length(Interpreter& in, const Value& given) {
+  if (given.is_int() && given.as_int() >= 0) [[likely]]
+    return given.as_int();
+  const Value answer = whole_index(in, given);
+  const int64_t length = whole_sign(answer) < 0 ? -1 : index_sized(in, answer, ErrorKind::OverflowError);
+  if (length < 0) throw_error(ErrorKind::ValueError, "__len__() should return >= 0");
+  return length;
+}
+
 Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) {
   const Names& n = *in.names;
   const TypeSlots& slots = type->slots;
@@ -337,6 +341,7 @@ Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) 
     case SpecialSlot::Neg: return when(slots.unary == &t_unary, n.neg);
     case SpecialSlot::Pos: return when(slots.unary == &t_unary, n.pos);
     case SpecialSlot::Invert: return when(slots.unary == &t_unary, n.invert);
+    case SpecialSlot::Length: return when(slots.length == &t_length, n.len);
     case SpecialSlot::Contains: return when(slots.contains == &t_contains, n.contains);
   }
   return nullptr;

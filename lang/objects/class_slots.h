@@ -25,8 +25,10 @@ Value call_special(Interpreter& in, const Value& method, const Value& self, std:
 void update_type_flags(Interpreter& in, Type* type);
 // What a slot of the type would call, for whoever enters the method as a frame instead. Null: a native function, or anything
 // but a plain function of a script.
-enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert, Contains };
+enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert, Contains, Length };
 Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot);
+// What len() says when a __len__ has returned `given`; raises an error if that is no length.
+int64_t checked_length(Interpreter& in, const Value& given);
 // The same for operators, where a class may lack the one method: Undefined. Null: no method of a script's class is asked.
 const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected);
 const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op);

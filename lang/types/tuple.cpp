@@ -53,11 +53,12 @@ Value small_tuple(Interpreter& in, Item* items, size_t count) {
   bool tracked = false;
   for (size_t i = 0; i < count; ++i) tracked |= is_traversable(items[i]);
   const size_t extra = count * sizeof(Value);
-  Tuple* const tuple =
-      tracked ? make_object<Tuple>(in, in.types.tuple, extra) : make_untracked<Tuple>(in, in.types.tuple, extra);
+  if (tracked) in.collector().make_room();
+  Tuple* const tuple = make_untracked<Tuple>(in, in.types.tuple, extra);
   tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + sizeof(Tuple));
   for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(std::move(items[i]));
   tuple->size = static_cast<uint32_t>(count);
+  if (tracked) in.collector().track(tuple);
   return Value::adopt(tuple);
 }
 

@@ -96,6 +96,13 @@ Function* constructor(Interpreter& in, const Type* type) {
   return plain ? as_function(init) : nullptr;
 }
 
+// Do its defaults fill the parameters behind `count` plain ones, and does it run at once?
+bool fits_with_defaults(const Function* function, uint32_t count) {
+  const Code* const code = function->code;
+  return (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count < code->positional &&
+         code->positional - count <= default_count(function);
+}
+
 // Are the arguments that have names the parameters that come next, in their order? Then each stands where it belongs.
 bool names_follow(const Code* code, uint32_t given, const Tuple* keywords) {
   if (given < code->positional_only) return false;
@@ -162,13 +169,25 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
 Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
                                   uint32_t result) {
   Frame* const caller = top_;
-  const Value callee = &callee_place == window - 1 ? Value(std::move(window[-1])) : Value(callee_place);
+  Value callee = &callee_place == window - 1 ? Value(std::move(window[-1])) : Value(callee_place);
   Value answer;
   if (callee.is_object()) {
     Object* const object = callee.as_object();
     switch (object->kind) {
       case ObjectKind::Function: {
-        Frame* next = begin_function(known_cast<Function>(object), window, window, count, keywords, FrameKind::Call,
+        Function* const function = known_cast<Function>(object);
+        const Code* const code = function->code;
+        if (fits_with_defaults(function, count) && keywords == nullptr && caller->generator == nullptr &&
+            window + code->registers <= stack_end_) [[likely]] {
+          const Tuple* const defaults = as_tuple(function->defaults);
+          for (uint32_t i = count; i < code->positional; ++i) {
+            window[i] = defaults->items[defaults->size - (code->positional - i)];
+          }
+          Frame* const next = push_frame(function, window, code->positional, FrameKind::Call, result);
+          callee.release();  // the frame's
+          return next;
+        }
+        Frame* next = begin_function(function, window, window, count, keywords, FrameKind::Call,
                                      result, answer);
         if (next != nullptr) return next;
         caller->registers[result] = std::move(answer);

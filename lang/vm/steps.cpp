@@ -566,6 +566,21 @@ class FewValues {
 
 }  // namespace
 
+// Enters the __len__ of a script's class for a Call of len(). Returns false if it has done nothing. A tracer is told of the native
+// function's call and return, so it runs in the usual way.
+static bool enter_length(Interpreter& in, Value& callee, Value& object) {
+  VirtualMachine& vm = in.vm();
+  if (!object.is_object() || !(object.as_object()->type->type_flags & kScriptClass) || op_of(vm.top()->pc[-1]) != Op::Call ||
+      !vm.trace_function().is_undefined() || !vm.profile_function().is_undefined())
+    return false;
+  Function* const method = special_function(in, object.as_object()->type, SpecialSlot::Length);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  callee = Value();
+  Value self = std::move(object), unused;
+  vm.catches([&] { vm.enter(method, &self, 1, FrameKind::Operator, 0, unused); });
+  return true;
+}
+
 // Past the short way. A function of its own: the short ones must not pay for its frame.
 [[gnu::noinline]] static bool call_native_long(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                                uint32_t count, Value& target) {
@@ -611,6 +626,7 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       return true;
     }
   }
+  if (function->short_way == &short_length && callee != nullptr && count == 1 && enter_length(in, *callee, *window)) return false;
   return call_native_long(in, function, callee, window, count, target);
 }
 

@@ -24,7 +24,7 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
-// Finishes an arithmetic_step, compare_to_value_step or enter_contains_step with `answer`, the return value of the special method that
+// Finishes an arithmetic_step, compare_to_value_step, enter_contains_step or call_native_step with `answer`, the return value of the special method that
 // it called; `turn` is that of the method (special.h).
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
@@ -113,7 +113,8 @@ inline bool unpacks_pair(const Word* body, uint32_t item, uint32_t temporaries) 
 }
 
 void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which);
-// `callee`: the register that holds the function, or null. Returns false if the function has raised an exception, which is pending.
+// `callee`: the register that holds the function, or null. Returns false if the function has raised an exception, which is pending,
+// or if it has entered a frame: the __len__ of a script's class, for a Call of len().
 [[nodiscard]] bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                     uint32_t count, Value& target);
 // The short way of a callable for one argument, or null.

@@ -177,6 +177,10 @@ Arithmetic arithmetic_of(Op op) {
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer) {
   const Word w = frame->pc[-1];
   const Op op = op_of(w);
+  if (op == Op::Call) {  // len(object)
+    frame->registers[c_of(w)].set_int(checked_length(in, answer));
+    return;
+  }
   if (op == Op::Contains || op == Op::JumpIn) {
     const bool found = truth(in, answer);
     if (op == Op::Contains) frame->registers[a_of(w)].set_bool(found);
