@@ -17,6 +17,7 @@
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/special.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -346,6 +347,13 @@ Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, cons
 bool less(Interpreter& in, const Value& left, const Value& right) {
   if (left.is_int() && right.is_int()) return left.as_int() < right.as_int();
   if (left.is_float() && right.is_float()) return left.as_float() < right.as_float();
+  if (is_of_script(left) && right.is_object() && left.as_object()->type == right.as_object()->type) {
+    if (const Value* const method = compare_special(in, left.as_object()->type, CompareOp::Lt)) {
+      Value answer = in.vm().call_function(as_function(*method), left, Args{&right, 1});
+      if (answer.is(in.not_implemented)) answer = compare_after_first(in, CompareOp::Lt, left, right);
+      return answer.is_bool() ? answer.as_bool() : truth(in, answer);
+    }
+  }
   return truth(in, compare(in, CompareOp::Lt, left, right));
 }
 

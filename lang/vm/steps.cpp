@@ -416,10 +416,11 @@ void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, 
 void take_sequence(Interpreter& in, Value* state) {
   Object* const object = state->as_object();
   if ((object->type != in.types.list_iterator && object->type != in.types.tuple_iterator) || object->refcount != 1) return;
-  const SequenceIterator* const iterator = known_cast<SequenceIterator>(object);
+  SequenceIterator* const iterator = known_cast<SequenceIterator>(object);
   if (!is_list(iterator->sequence) && !is_tuple(iterator->sequence)) return;  // exhausted
   state[1] = Value::integer(iterator->index);
-  *state = Value(iterator->sequence);
+  Value sequence = std::move(iterator->sequence);
+  *state = std::move(sequence);
 }
 
 bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
