@@ -10,6 +10,7 @@
 #include "lang/objects/module.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/object_sizes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
@@ -162,6 +163,8 @@ Value object_class(Interpreter& in, const Args& args) { return as_value(type_of(
 Value set_object_class(Interpreter& in, const Args& args) { return set_class(in, args[0], args[1]), Value::none(); }
 Value delete_object_class(Interpreter& in, const Args& args) { return set_class(in, args[0], Value()), Value::none(); }
 
+Value object_sizeof(Interpreter& in, const Args& args) { return Value::integer(size_in_cpython(in, args[0])); }
+
 const NativeDef kObjectMethods[] = {
     {"__new__", object_new, "Create and return a new object."},
     {"__init__", object_init, "Initialize self."},
@@ -179,6 +182,7 @@ const NativeDef kObjectMethods[] = {
     {"__setattr__(self, name, value, /)", object_setattr},
     {"__delattr__(self, name, /)", object_delattr},
     {"__dir__(self, /)", object_dir},
+    {"__sizeof__(self, /)", object_sizeof, "Size of object in memory, in bytes."},
     {"__getstate__(self, /)", object_getstate},
     {"__reduce__(self, /)", object_reduce},
     {"__reduce_ex__(self, protocol: int, /)", object_reduce_ex},

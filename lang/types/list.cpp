@@ -83,6 +83,7 @@ void list_reserve(Interpreter& in, List* list, size_t capacity) {
 void list_grow(Interpreter& in, List* list) {
   const size_t size = list->size;
   set_capacity(in, list, size < 4 ? 4 : size + size / 2);
+  list->aux = 1;
 }
 
 void list_insert(Interpreter& in, List* list, size_t at, Value value) {

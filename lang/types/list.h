@@ -16,6 +16,7 @@
 
 namespace tessera::lang {
 
+// Object::aux is 1 once the list has grown by one: object_sizes.cpp.
 struct List : GcObject {
   static constexpr ObjectKind kKind = ObjectKind::List;
   Value* items = nullptr;

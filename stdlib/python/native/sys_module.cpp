@@ -13,6 +13,7 @@
 #include "lang/vm/vm.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
+#include "lang/types/object_sizes.h"
 #include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -55,18 +56,18 @@ Value get_frame(Interpreter& in, const Args& args) {
   return frame_object(in, *frame);
 }
 
-// What a class's own __sizeof__ says, with the 16 bytes that CPython's collector has before each instance; else what we take.
+// What __sizeof__ says, with what CPython's collector has before an instance of such a type.
 Value get_size(Interpreter& in, const Args& args) {
   const Value method = type_lookup(type_of(in, args[0]), intern(in, "__sizeof__"));
   if (method.is_undefined() || is_native_method(method))
-    return Value::integer(args[0].is_object() ? args[0].as_object()->type->instance_size : sizeof(Value));
+    return Value::integer(size_in_cpython(in, args[0]) + collector_head(in, args[0]));
   const Value size = call_special(in, method, args[0]);
   if (!size.is_int()) {
     if (!args[1].is_undefined()) return args[1];
     throw Error(ErrorKind::TypeError, "an integer is required");
   }
   if (size.as_int() < 0) throw Error(ErrorKind::ValueError, "__sizeof__() should return >= 0");
-  return Value::integer(size.as_int() + 16);
+  return Value::integer(size.as_int() + collector_head(in, args[0]));
 }
 
 Value get_count(Interpreter&, const Args& args) {

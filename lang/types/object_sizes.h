@@ -1,0 +1,16 @@
+// What sys.getsizeof and object.__sizeof__ say.
+#pragma once
+
+#include <cstdint>
+
+#include "lang/core/value.h"
+
+namespace tessera::lang {
+
+// The bytes that CPython 3.11 takes for an object of a built-in type or of a script's class, without the head that its collector
+// puts before it; of other objects those that we take. Programs that teach what a list or an int costs print these.
+int64_t size_in_cpython(Interpreter& in, const Value& value);
+// What stands before an object of such a type: the collector's head, and an instance's dict.
+int64_t collector_head(Interpreter& in, const Value& value);
+
+}  // namespace tessera::lang
