@@ -4,6 +4,8 @@
 
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/module.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -290,8 +292,39 @@ void Compiler::annotate(AnnotatedAssignStmt& s) {
   top_ = mark;
 }
 
+namespace {
+
+// Returns true for names, attributes and subscripts in the spacing of ast.unparse, as most annotations are.
+bool is_in_usual_form(std::string_view text) {
+  const auto is_name_byte = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  char before = '[';
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool in_word = is_name_byte(before) || before == '.';
+    if (c >= '0' && c <= '9' ? !in_word : !is_name_byte(c) && std::string_view("[], |.").find(c) == std::string_view::npos) return false;
+    if (c == ' ' && before != ',' && before != '|' && !(i + 1 < text.size() && text[i + 1] == '|')) return false;
+    if ((before == ',' || before == '|') && c != ' ') return false;
+    if (c == '|' && before != ' ') return false;
+    before = c;
+  }
+  return true;
+}
+
+// The text of an annotation as ast.unparse writes it.
+Value unparsed(Interpreter& in, std::string_view text) {
+  if (is_in_usual_form(text)) return make_str(in, text);
+  const bool starred = text.starts_with('*');
+  const Value ast(static_cast<Object*>(in.import("ast")));
+  const Value whole = make_str(in, "(" + std::string(starred ? text.substr(1) : text) + "\n)");
+  const Value tree = call(in, get_attr(in, ast, intern(in, "parse")), {whole, make_str(in, "<annotation>"), make_str(in, "eval")});
+  const Value plain = call(in, get_attr(in, ast, intern(in, "unparse")), {tree});
+  return starred ? make_str(in, "*" + std::string(text_of(plain))) : plain;
+}
+
+}  // namespace
+
 uint32_t Compiler::annotation(Expr& e) {
-  if (unit_.text_annotations) return constant_value(make_str(in_, unit_.source->text(e.span)), kOnTop, e.span);
+  if (unit_.text_annotations) return constant_value(unparsed(in_, unit_.source->text(e.span)), kOnTop, e.span);
   const auto* const star = try_as<Starred>(&e);
   if (star == nullptr) return value(e);
   // def f(*args: *Ts): the only item of Ts.

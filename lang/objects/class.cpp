@@ -404,6 +404,7 @@ bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& 
   if (!is_str(value))
     throw_error(ErrorKind::TypeError, "can only assign string to %s.%s, not '%s'", text(type->name).c_str(),
                 text(name).c_str(), std::string(type_name(in, value)).c_str());
+  if (name == n.name) check_encodable(in, value);
   if (name == n.name && text_of(value).find('\0') != std::string_view::npos)
     throw_error(ErrorKind::ValueError, "type name must not contain null characters");
   Str*& place = name == n.name ? type->name : type->qualname;

@@ -222,6 +222,8 @@ Value type_make(Interpreter& in, Type* meta, const Args& args) {
   if (!is_dict(args[2]))
     throw_error(ErrorKind::TypeError, "type.__new__() argument 3 must be dict, not %s",
                 name_in_refusal(in, args[2]).c_str());
+  check_encodable(in, args[0]);
+  if (const Value* doc = dict_get_str(as_dict(args[2]), in.names->doc); doc != nullptr && is_str(*doc)) check_encodable(in, *doc);
   if (text_of(args[0]).find('\0') != std::string_view::npos)
     throw_error(ErrorKind::ValueError, "type name must not contain null characters");
   Value keywords;

@@ -474,6 +474,8 @@ void fill_code(Interpreter& in, Type* type) {
     const Source& source = *code_of(a)->source;
     return source.is_unlisted() ? i.shared->empty_str : make_str_lossy(i, source.text());
   });
+  in.add_property(type, "_co_source",  // also of exec() and its kin, for marshal
+                  [](Interpreter& i, const Args& a) { return make_str_lossy(i, code_of(a)->source->text()); });
   count("co_argcount", [](Interpreter&, const Args& a) {
     return Value::integer(has_mapping(code_of(a)) ? 0 : code_of(a)->positional);
   });

@@ -425,6 +425,7 @@ Modules::Found Modules::find_file(std::string_view name, Module* parent, Text& f
       found.folders.clear();
       return Found::Text;
     }
+    if (!plain_ && (files.is_file(base + ".pyc") || files.is_file(base + "/__init__.pyc"))) return Found::ByFinders;
     if (files.is_folder(base)) found.folders.push_back(base);
     else if (!plain_ && is_in_file(files, folder)) return Found::ByFinders;
   }
