@@ -93,6 +93,36 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
   set(TESSERA_UNWIND_THROWERS -fno-asynchronous-unwind-tables -fno-dwarf2-cfi-asm)
 endif()
 
+# Options of files that a release has for size (TESSERA_SMALL, TESSERA_SMALL_IN_RELEASE) or for vectors (TESSERA_VECTORS). A sanitized
+# build is made to be run once: there the former files are not optimised at all, which halves their cost, and the latter are as all others.
+set(TESSERA_SMALL -Os)
+set(TESSERA_SMALL_IN_RELEASE $<$<CONFIG:Release>:-Os>)
+set(TESSERA_VECTORS -O3)
+# Kernels that are compiled for every instruction set, in a sanitized build: memory is looked at by calls, which is half of the code, and
+# a machine with AVX2 gets no kernels for machines without it (it would never run them; hwy/foreach_target.h leaves out what is below the
+# instruction set of the command line).
+set(TESSERA_SANITIZED_LANES)
+if(TESSERA_SANITIZE)
+  set(TESSERA_SMALL -O0)
+  set(TESSERA_SMALL_IN_RELEASE -O0)
+  set(TESSERA_VECTORS)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    if(NOT TESSERA_SANITIZE STREQUAL THREAD)
+      set(TESSERA_SANITIZED_LANES --param=asan-instrumentation-with-call-threshold=0)
+    endif()
+    include(CheckCXXSourceRuns)
+    set(avx2 avx2 fma bmi bmi2 f16c aes pclmul)  # what Highway means by AVX2
+    list(TRANSFORM avx2 PREPEND "__builtin_cpu_supports(\"" OUTPUT_VARIABLE supported)
+    list(TRANSFORM supported APPEND "\")")
+    list(JOIN supported " && " supported)
+    check_cxx_source_runs("int main() { return ${supported} ? 0 : 1; }" TESSERA_HOST_HAS_AVX2)
+    if(TESSERA_HOST_HAS_AVX2)
+      list(TRANSFORM avx2 PREPEND -m)
+      list(APPEND TESSERA_SANITIZED_LANES ${avx2})
+    endif()
+  endif()
+endif()
+
 # Options of one source file, for one compiler (GNU, Clang) or for ANY; the file may not exist yet.
 function(tessera_file_options file compiler)
   set(path ${PROJECT_SOURCE_DIR}/${file})
