@@ -80,6 +80,7 @@ class Explainer {
   Answer indentation();
   Answer bad_annotation();
   Answer bad_target();
+  Answer list_of_targets();
   Answer assignment_in_list();
   Answer stars_of_parameters();
 
@@ -123,7 +124,8 @@ class Explainer {
   bool spans(GrammarPart part, std::uint32_t begin, std::uint32_t end) {
     return begin < end && part_end(part, begin) == end;
   }
-  const char* name_of(std::uint32_t begin);
+  const char* name_of(std::uint32_t begin, GrammarPart part = GrammarPart::kBitOr);
+  Answer first_bad_target(std::uint32_t begin, std::uint32_t end, T keyword);
 
   SyntaxError error(Span where, std::string message,
                     SyntaxError::Class error_class = SyntaxError::Class::kSyntaxError) const;
@@ -300,8 +302,8 @@ bool Explainer::in_field() const {
   return false;
 }
 
-const char* Explainer::name_of(std::uint32_t begin) {
-  const SyntaxNode* node = match_part(tokens_, GrammarPart::kBitOr, begin, arena_).root;
+const char* Explainer::name_of(std::uint32_t begin, GrammarPart part) {
+  const SyntaxNode* node = match_part(tokens_, part, begin, arena_).root;
   try {
     ast::Tree scratch;
     return expression_name(*Builder(source_, tokens_, scratch).expression(*node));
@@ -578,6 +580,48 @@ Explainer::Answer Explainer::bad_target() {
                "cannot assign to " + name + (compared ? " here. Maybe you meant '==' instead of '='?" : ""));
 }
 
+// The first of the expressions in [begin, end) that is no target of `for`, `del` or `with ... as`.
+Explainer::Answer Explainer::first_bad_target(std::uint32_t begin, std::uint32_t end, T keyword) {
+  for (std::uint32_t i = begin; i < end;) {
+    const std::uint32_t first = i;
+    if (kind(i) == T::kStar) ++i;
+    const std::uint32_t item = i;
+    std::uint32_t item_end = part_end(GrammarPart::kExpression, item);
+    if (item_end == item) return {};
+    i = item_end + 1;  // behind the comma
+    const std::uint32_t operand_end = part_end(GrammarPart::kBitOr, item);
+    if (keyword == T::kFor && kind(operand_end) == T::kIn) item_end = operand_end;  // the `in` of the statement
+    const bool simple = operand_end == item_end;
+    const std::string name = name_of(item, simple ? GrammarPart::kBitOr : GrammarPart::kExpression);
+    std::string refusal = (keyword == T::kDel ? "cannot delete " : "cannot assign to ") + name;
+    if (first != item && keyword == T::kDel) return error(span(first, item_end), "cannot delete starred");
+    if (name == "name" || name == "attribute" || name == "subscript") continue;
+    const bool enclosed = is_opening(kind(item)) && closing_of(item) + 1 == item_end;
+    if (!enclosed || name == "generator expression" || (kind(item) != T::kLeftParen && name != "list"))
+      return error(span(item, item_end), std::move(refusal));
+    if (name != "list" && name != "tuple") return error(span(item + 1, item_end - 1), std::move(refusal));
+    if (Answer answer = first_bad_target(item + 1, item_end - 1, keyword)) return answer;
+  }
+  return {};
+}
+
+// for f() in x, [1 for f() in x], with x as f(), del f(): CPython reads expressions where targets should stand, and refuses the first
+// that is none.
+Explainer::Answer Explainer::list_of_targets() {
+  std::uint32_t closed = 0;
+  for (std::uint32_t i = at_; i > line_; --i) {
+    const T token = kind(i - 1);
+    if (is_closing(token) || token == T::kFEnd) ++closed;
+    if ((is_opening(token) || token == T::kFStart) && closed > 0) --closed;
+    const bool with = token == T::kAs && header() == T::kWith;
+    if (closed > 0 || (token != T::kFor && token != T::kDel && !with)) continue;
+    const std::uint32_t end = part_end(with ? GrammarPart::kExpression : GrammarPart::kStarExpressions, i);
+    if (with && kind(end) != T::kComma && kind(end) != T::kRightParen && kind(end) != T::kColon) continue;
+    if (Answer answer = first_bad_target(i, end, token)) return answer;
+  }
+  return {};
+}
+
 // a, b c = 1: what CPython takes for a list of expressions is searched for assignments.
 Explainer::Answer Explainer::assignment_in_list() {
   if (!is_simple() || in_brackets()) return {};
@@ -612,10 +656,12 @@ SyntaxError Explainer::error(Span where, std::string message, SyntaxError::Class
   // What is missing at the very end is missing behind the last line, not on the empty one after it.
   std::string_view text = source_.text();
   const bool behind = where.begin >= text.size() && !text.empty();
+  const bool at_line_end = kind(at_) == T::kNewline && where.begin >= span(at_).begin;
   if (behind && text.back() == '\n') --where.begin;
+  if (at_line_end) where.end = where.begin;
   if (in_field()) message = "f-string: " + message;
   SyntaxError result = make_syntax_error(source_, where, std::move(message), error_class);
-  if (behind) result.column = result.end_column = 0;  // no caret
+  if (behind && !at_line_end) result.column = result.end_column = 0;  // no caret
   std::uint32_t rest = at_;
   while (kind(rest) == T::kDedent) ++rest;
   result.incomplete = rest + 1 == tokens_.size() && kind(rest) == T::kEnd;
@@ -665,6 +711,7 @@ SyntaxError Explainer::explain() {
                                    &Explainer::stars_of_parameters,
                                    &Explainer::bad_annotation,
                                    &Explainer::bad_target,
+                                   &Explainer::list_of_targets,
                                    &Explainer::assignment_in_list,
                                    &Explainer::indentation};
   for (Mistake mistake : kMistakes) {

@@ -26,12 +26,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_known():
-    """Rows of (pattern of our line, pattern of CPython's line, reason)."""
+    """Rows of (pattern of our line and CPython's line, reason); a group of the first may be named in the second."""
     rows = []
     for line in (HERE / 'known.tsv').read_text(encoding='utf-8').splitlines():
         if line and not line.startswith('#'):
             ours, theirs, reason = line.split('\t')
-            rows.append((re.compile(ours), re.compile(theirs), reason))
+            rows.append((re.compile(f'{ours}.*\n.*?{theirs}', re.M), reason))
     return rows
 
 
@@ -93,11 +93,8 @@ class Comparison:
         return failures
 
     def reason(self, outputs):
-        ours, theirs = first_difference(*outputs)
-        for row in self.known:
-            if row[0].search(ours) and row[1].search(theirs):
-                return row[2]
-        return None
+        lines = '\n'.join(first_difference(*outputs))
+        return next((reason for pattern, reason in self.known if pattern.search(lines)), None)
 
     def shrink(self, statements, outputs, budget=80):
         """Leaves out statements, then lines, as long as the same kind of difference remains."""
