@@ -108,6 +108,7 @@ Value decode_text(Interpreter& in, std::string_view bytes, std::string_view enco
     bytes = bytes_of(kept);
     check_handler(in, errors);
   }
+  if (bytes.empty() && !in.host().flags.dev_mode) return make_str(in, bytes, 0);  // CPython looks up no encoding
   const CodecName* const codec = find_codec(encoding);
   if (decodes_by_registry(in, codec, errors)) return ask_registry(in, "_decode_text", make_bytes(in, bytes), encoding, errors);
   if (same_in_ascii(codec->codec) && all_ascii(bytes)) return make_str(in, bytes, bytes.size());
