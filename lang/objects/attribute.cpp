@@ -249,8 +249,11 @@ bool type_special(Interpreter& in, Type* type, Str* name, Value& found) {
   else if (name == n.mro_) found = type_tuple(in, type->mro);
   else if (name == n.base_) found = type->bases.empty() ? Value::none() : Value(layout_base(type->bases));
   else if (name == n.dict_) found = make_mapping_proxy(in, Value(type->attributes()));
-  else if (name == n.module)
-    found = type == in.types.type ? Value(type->module) : own_or(type, name, Value(static_cast<Object*>(type->module)));
+  else if (name == n.module) {
+    found = own_or(type, name, Value(static_cast<Object*>(type->module)));
+    // A native type may have the descriptor of its instances' __module__ under this name.
+    if ((type->type_flags & kScriptClass) == 0 && !is_str(found)) found = Value(static_cast<Object*>(type->module));
+  }
   else if (name == n.abstractmethods) found = type == in.types.type ? Value() : own_or(type, name, Value());
   else if (name == n.text_signature) found = Value::none();
   else if (name == n.doc) {

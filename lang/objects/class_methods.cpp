@@ -294,6 +294,15 @@ Value type_subclasses(Interpreter& in, const Args& args) {
   const Value list = make_list(in);
   Type* const type = as_type(args[0]);
   const bool of_exceptions = (type->type_flags & kExceptionType) && !(type->type_flags & kScriptClass);
+  if (type == in.types.object) {  // native types are not written down in it
+    for (GcObject* each : in.collector().objects()) {
+      if (each->kind != ObjectKind::Type || (known_cast<Type>(each)->type_flags & kScriptClass) != 0) continue;
+      Type* const native = known_cast<Type>(each);
+      if (native != type && native->bases.size() == 1 && native->bases[0] == type &&
+          std::find(type->subclasses.begin(), type->subclasses.end(), native) == type->subclasses.end())
+        list_append(in, as_list(list), as_value(native));
+    }
+  }
   for (Type* sub : of_exceptions ? exception_subclasses(in, type) : type->subclasses)
     if (sub != nullptr) list_append(in, as_list(list), as_value(sub));
   return list;

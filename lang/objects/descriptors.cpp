@@ -23,14 +23,6 @@ Value as_value(Object* object) { return Value(object); }
 std::string name_of(const Type* type) { return std::string(type->name->view()); }
 
 // An argument by place or by keyword; None when it is not given.
-Value argument(const Args& args, uint32_t place, std::string_view name) {
-  const uint32_t positional = args.positional();
-  if (place < positional) return args[place];
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    if (text_of(args.keyword_names->items[i]) == name) return args[positional + i];
-  }
-  return Value::none();
-}
 
 // ---- property --------------------------------------------------------------------------------------------------------
 
@@ -66,8 +58,24 @@ Value property_make(Interpreter& in, Type* type, const Args& args) {
     const Value none = Value::none();
     return new_property(in, type, none, none, none, none);
   }
-  return new_property(in, type, argument(args, 0, "fget"), argument(args, 1, "fset"), argument(args, 2, "fdel"),
-                      argument(args, 3, "doc"));
+  constexpr std::string_view kNames[] = {"fget", "fset", "fdel", "doc"};
+  if (args.count > 4) throw_error(ErrorKind::TypeError, "property() takes at most 4 arguments (%u given)", args.count);
+  Value parts[4];
+  const uint32_t positional = args.positional();
+  for (uint32_t i = 0; i < args.count; ++i) {
+    size_t at = i;
+    if (i >= positional) {
+      const std::string name(text_of(args.keyword_names->items[i - positional]));
+      at = static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), name) - std::begin(kNames));
+      if (at == 4) throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for property()", name.c_str());
+      if (at < positional)
+        throw_error(ErrorKind::TypeError, "argument for property() given by name ('%s') and position (%zu)", name.c_str(), at + 1);
+    }
+    parts[at] = args[i];
+  }
+  for (Value& part : parts)
+    if (part.is_undefined()) part = Value::none();
+  return new_property(in, type, parts[0], parts[1], parts[2], parts[3]);
 }
 
 Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
@@ -220,12 +228,11 @@ void traverse_wrapper(Object* self, Visitor& visitor) {
 // A class below that has an __init__ of its own may take what it likes.
 template <class T>
 Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
-  if (!is_function(type_lookup(type, in.names->init))) {
-    const char* name = std::is_same_v<T, ClassMethod> ? "classmethod" : "staticmethod";
-    refuse_keywords(name, args);
-    check_count(name, args, 1, 1);
-  }
-  return new_wrapper<T>(in, type, argument(args, 0, "function"));
+  if (is_function(type_lookup(type, in.names->init))) return new_wrapper<T>(in, type, Value::none());
+  const char* name = std::is_same_v<T, ClassMethod> ? "classmethod" : "staticmethod";
+  refuse_keywords(name, args);
+  check_count(name, args, 1, 1);
+  return new_wrapper<T>(in, type, args[0]);
 }
 
 template <class T>

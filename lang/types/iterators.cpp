@@ -160,7 +160,8 @@ bool next_by_index(Interpreter& in, const Value& self, Value& out) {
   if (it->sequence.is_undefined()) return false;
   const Value sequence = it->sequence;
   try {
-    out = get_item(in, sequence, Value::integer(it->index++));
+    out = get_item(in, sequence, Value::integer(it->index));
+    ++it->index;  // an error leaves the iterator at the item
     return true;
   } catch (const Error& error) {
     if (error.kind != ErrorKind::IndexError && error.kind != ErrorKind::StopIteration) throw;

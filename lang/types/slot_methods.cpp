@@ -14,6 +14,7 @@
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
@@ -64,7 +65,31 @@ Value m_compare(Interpreter& in, const Args& a) {
 template <BinaryOp kOp, bool kReflected>
 Value m_binary(Interpreter& in, const Args& a) {
   if (is_foreign(in, a)) return in.not_implemented;
+  const Type* const owner = a.callee->owner;
+  if (kReflected && kOp == BinaryOp::Mod && is_instance(in, a[1], owner))
+    return slots_of(a).binary(in, kOp, a[1], a[0], false, 0);  // a text as the format, which the slot knows on its left alone
   return slots_of(a).binary(in, kOp, a[0], a[1], kReflected, 0);
+}
+
+// number.__pow__(other, mod=None)
+template <bool kReflected>
+Value m_power(Interpreter& in, const Args& a) {
+  if (a[2].is_none()) return m_binary<BinaryOp::Pow, kReflected>(in, a);
+  const Value base = unboxed(a[kReflected]), exponent = unboxed(a[!kReflected]), modulus = unboxed(a[2]);
+  if (is_complex(in, a[0])) throw Error(ErrorKind::ValueError, "complex modulo");
+  if (a.callee->owner == in.types.real)
+    throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
+  if (!is_whole(base) || !is_whole(exponent) || !is_whole(modulus)) return in.not_implemented;
+  return whole_power_modulo(in, base, exponent, modulus);
+}
+
+// The arguments that make an equal str, int, float or tuple, without what a class below adds.
+Value m_new_arguments(Interpreter& in, const Args& a) {
+  const Value& self = a[0];
+  if (is_str(self)) return make_tuple(in, {plain_str(in, self)});
+  if (is_tuple(self)) return make_tuple(in, {make_tuple(in, as_tuple(self)->items, as_tuple(self)->size)});
+  const Value number = unboxed(self);
+  return make_tuple(in, {number.is_bool() ? Value::integer(number.as_bool()) : number});
 }
 template <BinaryOp kOp>
 Value m_inplace(Interpreter& in, const Args& a) {
@@ -173,7 +198,12 @@ void operator_methods(Interpreter& in, Type* type, uint32_t ops) {
   TS_BINARY(TrueDiv, "truediv");
   TS_BINARY(FloorDiv, "floordiv");
   TS_BINARY(Mod, "mod");
-  TS_BINARY(Pow, "pow");
+  if (type == in.types.integer || type == in.types.real || type == in.types.complex) {
+    add(in, type, "__pow__(self, value, mod=None, /)", m_power<false>);
+    add(in, type, "__rpow__(self, value, mod=None, /)", m_power<true>);
+  } else {
+    TS_BINARY(Pow, "pow");
+  }
   TS_BINARY(LShift, "lshift");
   TS_BINARY(RShift, "rshift");
   TS_BINARY(And, "and");
@@ -206,6 +236,8 @@ void slot_methods(Interpreter& in, Type* type) {
   add_operators(in, type);
   if (s.call != nullptr) call_method_of_slot(in, type);
   if (type->make != nullptr) add(in, type, "__new__", m_new);
+  if (type == in.types.str || type == in.types.tuple || type == in.types.integer || type == in.types.real)
+    add(in, type, "__getnewargs__(self, /)", m_new_arguments);
 }
 
 void complete_special_methods(Interpreter& in, Type* type) {

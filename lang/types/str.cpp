@@ -90,7 +90,10 @@ void destroy_str(Interpreter& in, Object* self) {
 
 Value make_str(Interpreter& in, std::string_view text, size_t length) {
   if (text.empty()) return in.shared->empty_str;
-  if (text.size() == 1) return char_str(in, static_cast<unsigned char>(text[0]));
+  if (text.size() <= 2 && length == 1) {
+    const char* p = text.data();
+    return char_str(in, decode_char(p));
+  }
   Str* s = new_str_here(in, text.size(), length);
   Value made = Value::adopt(s);
   copy_in_pieces(in, s->data, text.data(), text.size());
@@ -108,6 +111,7 @@ Value char_str(Interpreter& in, uint32_t cp) {
   if (cp < 128) return in.shared->chars[cp];
   char bytes[4];
   const size_t size = encode_char(bytes, cp);
+  if (cp < 256) return Value(intern(in, {bytes, size}));  // shared, as those of ASCII
   Str* s = new_str(in, size, 1);
   std::memcpy(s->data, bytes, size);
   return Value::adopt(s);

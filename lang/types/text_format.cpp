@@ -370,6 +370,7 @@ class PercentFormatter {
       case 'c': out_ += format_char(in_, value(), d); return;
       default: break;
     }
+    value();  // a value that is missing is told of first
     char code[48];
     std::snprintf(code, sizeof code, "' (0x%x) at index %zu", type,
                   bytes_ ? where : count_chars(text_.substr(0, where)));

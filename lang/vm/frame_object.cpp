@@ -338,9 +338,7 @@ void fill_frame(Interpreter& in, Type* type) {
       },
       "", [](Interpreter&, const Args&) -> Value { throw Error(ErrorKind::AttributeError, "cannot delete attribute"); });
   in.add_property(type, "f_lasti", [](Interpreter&, const Args& a) {
-    const FrameObject* frame = self_of(a);
-    const bool begun = frame->frame == nullptr || frame->frame->pc != frame->code->words.data();
-    return Value::integer(begun ? int64_t{2} * word_of(frame) : -1);
+    return Value::integer(int64_t{2} * word_of(self_of(a)));
   });
   in.add_property(
       type, "f_trace", [](Interpreter&, const Args& a) { return self_of(a)->trace; },

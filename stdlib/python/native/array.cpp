@@ -104,10 +104,16 @@ Value load(Interpreter& in, Array* a, size_t i) {
 
 // --- from a value to an item
 
-[[noreturn]] void out_of_bounds(const ItemKind& kind, bool above) {
-  if (!above && kind.least == 0 && kind.code != 'B' && kind.code != 'H')
-    throw_error(ErrorKind::OverflowError, "can't convert negative value to %s", kind.c_name);
-  throw_error(ErrorKind::OverflowError, "%s is %s", kind.c_name, above ? "greater than maximum" : "less than minimum");
+// CPython converts the number to a wider type of C first, and each step has words of its own.
+[[noreturn]] void out_of_bounds(const ItemKind& kind, bool above, int64_t item) {
+  if (!above && kind.least == 0 && kind.code != 'B' && kind.code != 'H') {
+    if (kind.code == 'Q') throw Error(ErrorKind::OverflowError, "can't convert negative int to unsigned");
+    throw Error(ErrorKind::OverflowError, "can't convert negative value to unsigned int");
+  }
+  const char* name = kind.c_name;
+  if (kind.code == 'b' && (item < INT16_MIN || item > INT16_MAX)) name = "signed short integer";
+  if (kind.code == 'H' && (item < INT32_MIN || item > INT32_MAX)) name = "signed integer";
+  throw_error(ErrorKind::OverflowError, "%s is %s", name, above ? "greater than maximum" : "less than minimum");
 }
 
 // Beyond int64: the upper half of 'L' and 'Q', or CPython's error of the item's conversion.
@@ -119,7 +125,7 @@ int64_t big_item(const ItemKind& kind, const Value& whole) {
     throw Error(ErrorKind::OverflowError,
                 kind.code == 'Q' && negative ? "can't convert negative int to unsigned" : "int too big to convert");
   if (kind.code != 'I' && kind.code != 'L') whole_to_int64(whole, "long");
-  if (negative || fits) out_of_bounds(kind, !negative);
+  if (negative || fits) out_of_bounds(kind, !negative, negative ? INT64_MIN : INT64_MAX);
   whole_to_int64(whole, "unsigned long");
   return 0;
 }
@@ -128,7 +134,7 @@ int64_t int_item(Interpreter& in, const ItemKind& kind, const Value& value) {
   const Value whole = whole_index(in, value);
   if (is_big_int(whole)) return big_item(kind, whole);
   const int64_t item = whole.as_int();
-  if (item < kind.least || item > kind.most) out_of_bounds(kind, item > kind.most);
+  if (item < kind.least || item > kind.most) out_of_bounds(kind, item > kind.most, item);
   return item;
 }
 

@@ -89,11 +89,15 @@ Value file_write(Interpreter& in, const Args& args) {
   if (f->closed && f->buffered && f->place != Place::Memory) throw Error(ErrorKind::ValueError, "write to closed file");
   check_open(in, f);
   if (!f->writable) throw_unsupported(in, f->buffered ? "write" : "File not open for writing");
-  const BytesLike bytes(in, args[1]);
-  const size_t size = bytes.view().size();
+  if (f->place == Place::Memory) {
+    const BytesLike bytes(in, args[1]);
+    write_memory(in, f, bytes);
+    return Value::integer(static_cast<int64_t>(bytes.view().size()));
+  }
+  const PinnedBuffer held(in, args[1], false);  // another thread may run while the file takes nothing
+  const std::string_view bytes = held.view();
   if (f->place == Place::Disk && !f->buffered) return write_once(in, f, bytes);
   switch (f->place) {
-    case Place::Memory: write_memory(in, f, bytes); break;
     case Place::Out:
       if (in.host().write_out) in.host().write_out(bytes);
       break;
@@ -103,7 +107,7 @@ Value file_write(Interpreter& in, const Args& args) {
     case Place::Raw: write_raw(in, f, bytes); break;
     default: write_disk(in, f, bytes); break;
   }
-  return Value::integer(static_cast<int64_t>(size));
+  return Value::integer(static_cast<int64_t>(bytes.size()));
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {

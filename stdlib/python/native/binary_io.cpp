@@ -9,6 +9,7 @@
 #include "lang/core/host.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/objects/class.h"
 #include "lang/objects/own_type.h"
 #include "stdlib/python/native/binary_file.h"
 #include "stdlib/python/native/native_modules.h"
@@ -106,14 +107,39 @@ void wrap_raw(Interpreter& in, BinaryFile* f, const Value& raw, const Value& siz
   f->ready = true;
 }
 
-Value make_buffer(Interpreter& in, Type* type, const Args& args) {
+}  // namespace
+
+Type* class_to_make(Interpreter& in, const Args& args) {
+  const std::string owner(args.callee->owner->name->view());
+  if (args.positional() == 0) throw_error(ErrorKind::TypeError, "%s.__new__(): not enough arguments", owner.c_str());
+  if (!is_type(args[0]))
+    throw_error(ErrorKind::TypeError, "%s.__new__(X): X is not a type object (%s)", owner.c_str(), std::string(type_name(in, args[0])).c_str());
+  Type* const type = as_type(args[0]);
+  if (type->is_subtype_of(args.callee->owner)) return type;
+  const std::string name(type->name->view());
+  throw_error(ErrorKind::TypeError, "%s.__new__(%s): %s is not a subtype of %s", owner.c_str(), name.c_str(), name.c_str(), owner.c_str());
+}
+
+namespace {
+
+Value unready_buffer(Interpreter& in, Type* type) {
   Value made = Value::adopt(make_object<BinaryFile>(in, type));
   BinaryFile* f = file_of(made);
   f->place = Place::Raw;
   f->ready = false;
   f->name = Value::none();
+  return made;
+}
+
+Value make_buffer(Interpreter& in, Type* type, const Args& args) {
+  const Value made = unready_buffer(in, type);
   run_native_init(in, made, args);
   return made;
+}
+
+Value buffer_new(Interpreter& in, const Args& args) {
+  Type* const type = class_to_make(in, args);
+  return args.count == 1 ? unready_buffer(in, type) : make_buffer(in, type, {args.values + 1, args.count - 1, args.keyword_names});
 }
 
 Value buffer_init(Interpreter& in, const Args& args) {
@@ -212,7 +238,7 @@ const NativeDef kRawMethods[] = {
     {"readall(self)", file_readall, "Read all."},
     {"__init__(self, file, mode='r', closefd=True, opener=None)", file_io_init},
 };
-const NativeDef kBufferInit[] = {{"__init__(self, raw, buffer_size=8192)", buffer_init}};
+const NativeDef kBufferInit[] = {{"__init__(self, raw, buffer_size=8192)", buffer_init}, {"__new__", buffer_new}};
 const NativeDef kMemoryMethods[] = {
     {"__init__(self, initial_bytes=None)", memory_init},
     {"getvalue(self)", memory_getvalue, "All bytes."},
@@ -292,7 +318,7 @@ void add_binary_files(Interpreter& in, Module& module) {
   for (const std::string_view name : {"BufferedReader", "BufferedWriter", "BufferedRandom"}) {
     Type* type = make_file_type(in, module, name);
     in.add_methods(type, kPeekMethods, name == "BufferedWriter" ? 0 : 1);
-    in.add_methods(type, kBufferInit, 1);
+    in.add_methods(type, kBufferInit, std::size(kBufferInit));
     type->make = make_buffer;
   }
   Type* raw = make_file_type(in, module, "FileIO");

@@ -19,5 +19,7 @@ struct BinaryOptions {
 Value make_binary_file(Interpreter& in, const BinaryOptions& options);
 Value make_standard_binary(Interpreter& in, int which);  // the `buffer` of stdin, stdout or stderr
 void add_binary_files(Interpreter& in, Module& module);  // the types, into _io
+// The first argument of a native __new__: the type that has the method, or a class below it.
+Type* class_to_make(Interpreter& in, const Args& args);
 
 }  // namespace tessera::stdlib

@@ -8,7 +8,10 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
+#include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
 #include "lang/types/iterators.h"
+#include "lang/types/number.h"
 #include "lang/types/sequence.h"
 #include "lang/types/setup.h"
 #include "lang/types/types.h"
@@ -206,7 +209,7 @@ bool deque_contains(Interpreter& in, const Value& self, const Value& item) {
 
 struct DequeIterator : GcObject {
   Value deque;
-  size_t index = 0;
+  size_t left = 0;
   uint64_t changes = 0;
   bool reversed = false;
 };
@@ -215,6 +218,7 @@ Value make_iterator(Interpreter& in, Type* type, const Value& deque, bool revers
   DequeIterator* it = make_object<DequeIterator>(in, type);
   Value made = Value::adopt(it);
   it->deque = deque;
+  it->left = deque_of(deque)->size;
   it->changes = deque_of(deque)->changes;
   it->reversed = reversed;
   return made;
@@ -224,13 +228,17 @@ bool iterator_step(Interpreter&, const Value& self, Value& out) {
   DequeIterator* it = object_cast<DequeIterator>(self);
   if (it->deque.is_undefined()) return false;
   Deque* d = deque_of(it->deque);
-  if (d->changes != it->changes) throw Error(ErrorKind::RuntimeError, "deque mutated during iteration");
-  if (it->index >= d->size) {
+  if (it->reversed && it->left == 0) return false;
+  if (d->changes != it->changes) {
+    it->left = 0;
+    throw Error(ErrorKind::RuntimeError, "deque mutated during iteration");
+  }
+  if (it->left == 0) {
     it->deque = Value();
     return false;
   }
-  out = d->at(it->reversed ? d->size - 1 - it->index : it->index);
-  ++it->index;
+  out = d->at(it->reversed ? it->left - 1 : d->size - it->left);
+  --it->left;
   return true;
 }
 
@@ -239,9 +247,7 @@ void traverse_iterator(Object* self, Visitor& visitor) { visitor(known_cast<Dequ
 void clear_iterator(Interpreter&, Object* self) { known_cast<DequeIterator>(self)->deque = Value(); }
 Value iterator_self(Interpreter&, const Value& self) { return self; }
 Value iterator_hint(Interpreter&, const Args& args) {
-  const DequeIterator* it = object_cast<DequeIterator>(args[0]);
-  if (it->deque.is_undefined() || deque_of(it->deque)->changes != it->changes) return Value::integer(0);
-  return Value::integer(static_cast<int64_t>(deque_of(it->deque)->size - it->index));
+  return Value::integer(static_cast<int64_t>(object_cast<DequeIterator>(args[0])->left));
 }
 // _deque_iterator(deque, index=0), which takes no notice of keywords.
 template <bool reversed>
@@ -255,7 +261,8 @@ Value new_iterator(Interpreter& in, Type* type, const Args& args) {
     throw_error(ErrorKind::TypeError, "argument 1 must be collections.deque, not %s", std::string(type_name(in, deque)).c_str());
   const int64_t index = given > 1 ? int_argument(in, args[1]) : 0;
   const Value made = make_iterator(in, type, deque, reversed);
-  object_cast<DequeIterator>(made)->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(deque_of(deque)->size)));
+  size_t& left = object_cast<DequeIterator>(made)->left;
+  left -= static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(left)));
   return made;
 }
 
@@ -408,17 +415,27 @@ Value deque_count(Interpreter& in, const Args& args) {
   return Value::integer(count);
 }
 
-size_t clamp_index(Interpreter& in, const Value& v, size_t size, size_t otherwise) {
-  if (v.is_undefined()) return otherwise;
-  int64_t i = int_argument(in, v);
+size_t clamp_index(int64_t i, size_t size) {
   if (i < 0) i = std::max<int64_t>(0, i + static_cast<int64_t>(size));
   return static_cast<size_t>(std::min<int64_t>(i, static_cast<int64_t>(size)));
+}
+
+size_t clamp_index(Interpreter& in, const Value& v, size_t size, size_t otherwise) {
+  if (v.is_undefined()) return otherwise;
+  return clamp_index(int_argument(in, v), size);
+}
+
+size_t slice_bound(Interpreter& in, const Value& v, size_t size, size_t otherwise) {
+  if (v.is_undefined()) return otherwise;
+  if (!is_index(in, v)) throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  const Value whole = whole_index(in, v);
+  return clamp_index(!is_big_int(whole) ? whole.as_int() : whole_sign(whole) < 0 ? INT64_MIN : INT64_MAX, size);
 }
 
 Value deque_index(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
   const int64_t at =
-      find(in, d, args[1], clamp_index(in, args[2], d->size, 0), clamp_index(in, args[3], d->size, d->size));
+      find(in, d, args[1], slice_bound(in, args[2], d->size, 0), slice_bound(in, args[3], d->size, d->size));
   if (at < 0) throw_error(ErrorKind::ValueError, "%s is not in deque", repr_text(in, args[1]).c_str());
   return Value::integer(at);
 }

@@ -129,12 +129,23 @@ Value file_chunk_size(Interpreter& in, const Args& args) {
 Value file_set_chunk_size(Interpreter& in, const Args& args) {
   check_attached(self_of(args));
   const Value whole = whole_index(in, args[1]);
-  if (is_big_int(whole))
-    throw_error(ErrorKind::ValueError, "cannot fit '%s' into an index-sized integer", std::string(type_name(in, args[1])).c_str());
+  if (is_big_int(whole)) {
+    std::string name(type_name(in, args[1]));
+    if (name.size() > 200) {
+      size_t end = 200;
+      while (end > 0 && (name[end] & 0xc0) == 0x80) --end;
+      name.resize(end);
+    }
+    throw_error(ErrorKind::ValueError, "cannot fit '%s' into an index-sized integer", name.c_str());
+  }
   const int64_t size = whole.as_int();
   if (size <= 0) throw Error(ErrorKind::ValueError, "a strictly positive integer is required");
   self_of(args)->chunk = static_cast<size_t>(size);
   return Value::none();
+}
+Value file_delete_chunk_size(Interpreter&, const Args& args) {
+  check_attached(self_of(args));
+  throw Error(ErrorKind::AttributeError, "cannot delete attribute");
 }
 Value file_encoding(Interpreter& in, const Args& args) {
   const TextFile* f = self_of(args);
@@ -392,14 +403,25 @@ void wrap(Interpreter& in, TextFile* f, const Value& buffer, const WrapperOption
   f->ready = true;
 }
 
-Value make_wrapper(Interpreter& in, Type* type, const Args& args) {
+Value unready_wrapper(Interpreter& in, Type* type) {
   Value made = Value::adopt(make_object<TextFile>(in, type));
   TextFile* f = file_of(made);
   f->place = Place::Stream;
   f->ready = false;
   f->name = Value::none();
+  return made;
+}
+
+Value make_wrapper(Interpreter& in, Type* type, const Args& args) {
+  const Value made = unready_wrapper(in, type);
   run_native_init(in, made, args);
   return made;
+}
+
+// __new__(cls) alone leaves the work to __init__; the arguments of __init__ may come at once.
+Value wrapper_new(Interpreter& in, const Args& args) {
+  Type* const type = class_to_make(in, args);
+  return args.count == 1 ? unready_wrapper(in, type) : make_wrapper(in, type, {args.values + 1, args.count - 1, args.keyword_names});
 }
 
 Value wrapper_init(Interpreter& in, const Args& args) {
@@ -531,12 +553,13 @@ void fill_io(Interpreter& in, Module& module) {
        wrapper_init},
       {"reconfigure(self, *, encoding=None, errors=None, newline=..., line_buffering=None, write_through=None)",
        file_reconfigure, "Change the options."},
+      {"__new__", wrapper_new},
   };
   in.add_methods(file, kWrapperMethods, std::size(kWrapperMethods));
   in.add_property(file, "name", file_name);
   in.add_property(file, "mode", file_mode, file_set_mode);
   in.add_property(file, "write_through", file_write_through);
-  in.add_property(file, "_CHUNK_SIZE", file_chunk_size, file_set_chunk_size);
+  in.add_property(file, "_CHUNK_SIZE", file_chunk_size, file_set_chunk_size, "", file_delete_chunk_size);
   in.add_property(file, "buffer", file_buffer);
   file->make = make_wrapper;
   // Functions reach the type through their closure; types live as long as the interpreter.

@@ -393,14 +393,19 @@ Value read_descriptor(Interpreter& in, const Args& args) {
 Value write_descriptor(Interpreter& in, const Args& args) {
   Files& files = files_of(in);
   const int fd = descriptor(in, args[0]);
-  const BytesLike bytes(in, args[1]);
-  ssize_t put;
-  do {
-    const size_t room = files.owns(fd) ? wait_to_write(in, fd, bytes.view().size()) : bytes.view().size();
-    put = files.write(fd, bytes.view().data(), std::min(room, bytes.view().size()));
-  } while (put < 0 && errno == EINTR);
-  if (put < 0) throw_os_error(in, errno);
-  return Value::integer(put);
+  const PinnedBuffer bytes(in, args[1], false);  // another thread may run during the wait
+  // As one write of the system, in pieces between which other threads run.
+  size_t done = 0;
+  for (;;) {
+    const size_t left = bytes.view().size() - done, room = files.owns(fd) ? wait_to_write(in, fd, left) : left;
+    const ssize_t put = files.write(fd, bytes.view().data() + done, room);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && done == 0) throw_os_error(in, errno);
+    if (put < 0) break;
+    done += static_cast<size_t>(put);
+    if (static_cast<size_t>(put) < room || done == bytes.view().size()) break;
+  }
+  return Value::integer(static_cast<int64_t>(done));
 }
 
 Value seek_descriptor(Interpreter& in, const Args& args) {

@@ -122,6 +122,9 @@ Value get_groups(Interpreter& in, const Args&) {
 Value set_groups(Interpreter& in, const Args& args) {
   require_processes(in);
   std::vector<gid_t> groups;
+  if (!is_list(args[0]) && !is_tuple(args[0]) && type_lookup(type_of(in, args[0]), intern(in, "__getitem__")).is_undefined())
+    throw Error(ErrorKind::TypeError, "setgroups argument must be a sequence");
+  if (length(in, args[0]) > 65536) throw Error(ErrorKind::ValueError, "too many groups");
   const Value list = list_from(in, args[0]);
   for (const Value& item : *as_list(list)) groups.push_back(static_cast<gid_t>(int_argument(in, item)));
   return checked_none(in, setgroups(groups.size(), groups.data()));

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,8 +61,12 @@ std::vector<pollfd> files_of_lists(Interpreter& in, const Value* lists, std::vec
   constexpr short kEvents[] = {POLLIN, POLLOUT, POLLPRI};
   std::vector<pollfd> files;
   for (int i = 0; i < 3; ++i) {
+    const size_t before = files.size();
     for_each(in, lists[i], [&](Value object) {
-      files.push_back({descriptor_of(in, object), kEvents[i], 0});
+      const int file = descriptor_of(in, object);
+      if (file >= FD_SETSIZE) throw Error(ErrorKind::ValueError, "filedescriptor out of range in select()");
+      if (files.size() - before >= FD_SETSIZE) throw Error(ErrorKind::ValueError, "too many file descriptors in select()");
+      files.push_back({file, kEvents[i], 0});
       objects.push_back(std::move(object));
     });
   }
