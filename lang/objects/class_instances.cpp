@@ -72,7 +72,7 @@ Value unwrapped(const Value& found) {
 bool init_runs(const Type* type, const Value& init) {
   if (is_function(init)) return true;
   if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
-    return !init.is_undefined() && !init.is_none();
+    return !init.is_undefined();
   const Type* owner = object_cast<NativeFunction>(init)->owner;
   if (owner == nullptr || owner == owner->owner->types.object) return false;
   if (owner->type_flags & kScriptClass) return true;

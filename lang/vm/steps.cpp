@@ -11,6 +11,7 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/attribute_reads.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
@@ -665,10 +666,8 @@ Value special_method(Interpreter& in, const Value& object, Str* name) {
   Type* const type = type_of(in, object);
   const Value& found = type_lookup(type, name);
   if (found.is_undefined()) return Value();
-  if (found.as_object()->kind == ObjectKind::Function || found.as_object()->kind == ObjectKind::NativeFunction) {
-    return make_bound_method(in, found, object);
-  }
-  return find_attr(in, object, name);
+  if (is_function(found)) return make_bound_method(in, found, object);
+  return bind_attribute(in, Value(found), object, type);
 }
 
 }  // namespace
