@@ -483,10 +483,9 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t state = top_;
   if (e.clauses[0].is_async) async_iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
   else iterate(*e.clauses[0].iterable, state, e.span);  // whose place an iterable that is none has in CPython
-  emit(e.result == K::kList  ? Op::BuildList
-       : e.result == K::kSet ? Op::BuildSet
-                             : Op::BuildDict,
-       work, work, 0, e.span);
+  const Op op = e.result == K::kList ? Op::BuildList : e.result == K::kSet ? Op::BuildSet : Op::BuildDict;
+  const bool of_each = e.result != K::kSet && e.clauses.size() == 1 && e.clauses[0].conditions.empty() && !e.clauses[0].is_async;
+  put(make_word(op, work, of_each ? state : work, 0, of_each ? 1 : 0), {e.span});
   Scope* outer = scope_;
   scope_ = &scope_of(e.mark);
   const uint32_t first = scope_->first_register, count = scope_->comprehension_registers;

@@ -185,8 +185,29 @@ void build_slice_step(Interpreter& in, Value* parts, uint32_t count) {
   parts[0] = std::move(slice);
 }
 
-void build_list_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
-  target = make_list_moving(in, items, count);
+// How many items a comprehension over a loop's state will make: what is known of it, and no more than is sure to be wanted soon.
+static size_t items_to_come(const Value* state) {
+  constexpr int64_t kMost = 1024;
+  int64_t left = 0;
+  if (state[0].is_int()) {
+    left = state[1].as_int();
+  } else if (state[1].is_int()) {
+    Object* const object = state[0].as_object();
+    const int64_t size = object->kind == ObjectKind::List    ? known_cast<List>(object)->size
+                         : object->kind == ObjectKind::Tuple ? known_cast<Tuple>(object)->size
+                                                             : known_cast<Str>(object)->length;
+    left = size - state[1].as_int();
+  }
+  return static_cast<size_t>(std::clamp<int64_t>(left, 0, kMost));
+}
+
+void build_list_step(Interpreter& in, Value& target, Value* items, Word w) {
+  if (w.d == 0) {
+    target = make_list_moving(in, items, w.c);
+    return;
+  }
+  target = make_list(in, items_to_come(items));
+  as_list(target)->aux = 1;  // CPython's grows by one and one
 }
 
 void build_tuple_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
@@ -200,10 +221,11 @@ void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count
   target = std::move(set);
 }
 
-void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs) {
+void build_dict_step(Interpreter& in, Value& target, Value* items, Word w) {
   Dict* const dict = new_dict(in);
   Value made = Value::adopt(dict);
-  if (pairs != 0) dict_reserve(in, dict, pairs);
+  const uint32_t pairs = w.c;
+  if (const size_t room = w.d != 0 ? items_to_come(items) : pairs) dict_reserve(in, dict, room);
   for (uint32_t i = 0; i < pairs; ++i) {
     const Value key = std::move(items[2 * i]);
     if (key.is_object() && key.as_object()->type == in.types.str)

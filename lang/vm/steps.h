@@ -83,10 +83,10 @@ void share_cell_step(Value& target, Cell* cell);
 // --- displays
 
 void build_slice_step(Interpreter& in, Value* parts, uint32_t count);
-void build_list_step(Interpreter& in, Value& target, Value* items, uint32_t count);
+void build_list_step(Interpreter& in, Value& target, Value* items, Word w);
 void build_tuple_step(Interpreter& in, Value& target, Value* items, uint32_t count);
 void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count);
-void build_dict_step(Interpreter& in, Value& target, Value* items, uint32_t pairs);
+void build_dict_step(Interpreter& in, Value& target, Value* items, Word w);
 void build_string_step(Interpreter& in, Value& target, Value* parts, uint32_t count);
 void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool has_spec);
 // `callee` null: a display; else f(**other).
