@@ -310,14 +310,14 @@ bool is_in_usual_form(std::string_view text) {
   return true;
 }
 
-// The text of an annotation as ast.unparse writes it.
+// The text of an annotation in the usual spacing.
 Value unparsed(Interpreter& in, std::string_view text) {
   if (is_in_usual_form(text)) return make_str(in, text);
   const bool starred = text.starts_with('*');
   const Value ast(static_cast<Object*>(in.import("ast")));
   const Value whole = make_str(in, "(" + std::string(starred ? text.substr(1) : text) + "\n)");
   const Value tree = call(in, get_attr(in, ast, intern(in, "parse")), {whole, make_str(in, "<annotation>"), make_str(in, "eval")});
-  const Value plain = call(in, get_attr(in, ast, intern(in, "unparse")), {tree});
+  const Value plain = call(in, get_attr(in, Value(in.import("_ast_unparse")), intern(in, "unparse_annotation")), {tree});
   return starred ? make_str(in, "*" + std::string(text_of(plain))) : plain;
 }
 
