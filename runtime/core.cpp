@@ -3,6 +3,7 @@
 #include <charconv>
 #include <numeric>
 #include <ostream>
+#include <sstream>
 
 #include "runtime/device/device.h"
 #include "runtime/checked.h"
@@ -12,6 +13,16 @@
 #include "runtime/shape.h"
 
 namespace tessera::tensor {
+
+void TextPart::write_characters(std::ostream& out, const void* characters) { out << static_cast<const char*>(characters); }
+
+std::string joined_text(std::initializer_list<TextPart> parts) {
+  std::ostringstream out;
+  for (const TextPart& part : parts) part.write(out);
+  return std::move(out).str();
+}
+
+void fail_with(TensorErrorKind kind, std::initializer_list<TextPart> parts) { throw TensorError(kind, joined_text(parts)); }
 
 const char* python_name(TensorErrorKind kind) {
   switch (kind) {

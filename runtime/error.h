@@ -6,7 +6,9 @@
 #pragma once
 
 #include <exception>
-#include <sstream>
+#include <initializer_list>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,17 +55,39 @@ class TensorError : public std::exception {
   std::vector<std::string> notes_;
 };
 
+/// One part of a message: an object, and the function that writes it. Messages of all parts share the code that joins them, since
+/// hundreds of ops have texts of their own.
+class TextPart {
+ public:
+  TextPart(const char* characters) : object_(characters), write_(write_characters) {}
+  template <class T>
+  TextPart(const T& object) : object_(std::addressof(object)), write_(write_object<T>) {}
+
+  void write(std::ostream& out) const { write_(out, object_); }
+
+ private:
+  static void write_characters(std::ostream& out, const void* characters);
+  template <class T>
+  static void write_object(std::ostream& out, const void* object) {
+    out << *static_cast<const T*>(object);
+  }
+
+  const void* object_;
+  void (*write_)(std::ostream& out, const void* object);
+};
+
+std::string joined_text(std::initializer_list<TextPart> parts);
+[[noreturn, gnu::cold]] void fail_with(TensorErrorKind kind, std::initializer_list<TextPart> parts);
+
 /// Joins the parts as text, through operator<<.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return std::move(out).str();
+  return joined_text({TextPart(parts)...});
 }
 
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(TensorErrorKind kind, const Parts&... parts) {
-  throw TensorError(kind, text(parts...));
+  fail_with(kind, {TextPart(parts)...});
 }
 
 /// Throws unless the condition holds. The parts are joined only when it does not.

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <sstream>
 
 #include "runtime/device/accelerator_error.h"
 #include "runtime/device/plugin.h"
