@@ -235,6 +235,32 @@ def t_raise_deep(n, p):
     for i in range(n // 50):
         try: f(5)
         except KeyError as e: pass
+def t_no_item(n, p):
+    l = [1]
+    for i in range(n // 5):
+        try: l[5]
+        except IndexError: pass
+def t_no_key(n, p):
+    d = {1: 2}
+    for i in range(n // 5):
+        try: d[i + 5]
+        except KeyError: pass
+def t_no_attribute(n, p):
+    for i in range(n // 5):
+        try: p.nothing
+        except AttributeError: pass
+def t_no_operator(n, p):
+    for i in range(n // 5):
+        try: p - i
+        except TypeError: pass
+def t_no_method(n, p):
+    for i in range(n // 5):
+        try: p.nothing()
+        except AttributeError: pass
+def t_no_number(n, p):
+    for i in range(n // 5):
+        try: int('x')
+        except ValueError: pass
 def t_with(n, p):
     class C:
         def __enter__(self): return self

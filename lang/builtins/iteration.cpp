@@ -8,6 +8,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/coroutine.h"
+#include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
@@ -188,7 +189,10 @@ Value all_function(Interpreter& in, const Args& args) { return Value::boolean(!h
 Value any_function(Interpreter& in, const Args& args) { return Value::boolean(has_item(in, args[0], true)); }
 
 Value iter_function(Interpreter& in, const Args& args) {
-  if (args[1].is_undefined()) return iter(in, args[0]);
+  if (args[1].is_undefined()) {
+    if (is_iterable(in, args[0])) return iter(in, args[0]);
+    return failure(in, make_error(ErrorKind::TypeError, {"'", type_name(in, args[0]), "' object is not iterable"}));
+  }
   if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "iter(v, w): v must be callable");
   return callable_iter(in, args[0], args[1]);
 }

@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "lang/core/object_cast.h"
+#include "lang/core/failure.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/class.h"
 #include "lang/builtins/builtins.h"
 #include "lang/assist/call_form.h"
@@ -37,7 +39,10 @@ bool short_length(Interpreter&, Value* args, Value& answer) {
 
 namespace {
 
-Value len_function(Interpreter& in, const Args& args) { return Value::integer(length(in, args[0])); }
+Value len_function(Interpreter& in, const Args& args) {
+  if (type_of(in, args[0])->slots.length != nullptr) return Value::integer(length(in, args[0]));
+  return failure(in, make_error(ErrorKind::TypeError, {"object of type '", type_name(in, args[0]), "' has no len()"}));
+}
 
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }
 Value ascii_function(Interpreter& in, const Args& args) {
@@ -70,7 +75,11 @@ Str* attribute_name(Interpreter& in, const Value& name) {
 
 Value getattr_function(Interpreter& in, const Args& args) {
   Str* name = attribute_name(in, args[1]);
-  if (args[2].is_undefined()) return get_attr(in, args[0], name);
+  if (args[2].is_undefined()) {
+    Value error;
+    Value found = get_attr_or_error(in, args[0], name, error);
+    return found.is_undefined() ? failure_of(std::move(error)) : found;
+  }
   Value found = find_attr(in, args[0], name);
   return found.is_undefined() ? args[2] : found;
 }

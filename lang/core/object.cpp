@@ -20,6 +20,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
+#include "lang/vm/vm.h"
 #include "lang/core/protocol.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
@@ -80,6 +81,7 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
     const Value self(object);
     try {
       if (--in.countdown < 0) in.check_stop(0);
+      const PendingAside aside(in.vm());
       call_method(in, self, in.names->del);
     } catch (const Thrown& thrown) {
       // As CPython: the function of a script's class, and what has a native finalizer itself.

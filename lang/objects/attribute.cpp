@@ -6,6 +6,7 @@
 
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
+#include "lang/core/failure.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
@@ -327,13 +328,13 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
 Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
   std::string message;
   if (is_type(object)) {
-    message = "type object '" + text(as_type(object)->name) + "' has no attribute '" + text(name) + "'";
+    message = make_error(ErrorKind::AttributeError, {"type object '", as_type(object)->name->view(), "' has no attribute '", name->view(), "'"}).message;
   } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
     const Value* const called = dict_get_str(object_cast<Module>(object)->dict, in.names->name);
     const bool has_name = called != nullptr && is_str(*called);
     message = (has_name ? "module '" + std::string(text_of(*called)) + "'" : std::string("module")) + " has no attribute '" + text(name) + "'";
   } else {
-    message = "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'";
+    message = make_error(ErrorKind::AttributeError, {"'", type_name(in, object), "' object has no attribute '", name->view(), "'"}).message;
   }
   return make_attribute_error(in, object, name, std::move(message));
 }
@@ -419,57 +420,81 @@ bool has_only_own_attribute(Interpreter& in, const Value& object, Str* name, con
   return true;
 }
 
-Value find_attr(Interpreter& in, const Value& object, Str* name) {
-  name = interned(in, name);
-  if (const Value* own; has_only_own_attribute(in, object, name, own)) return own != nullptr ? *own : Value();
-  Type* type = type_of(in, object);
+namespace {
+
+// The answer of a script's method or getter, Undefined where that raises an AttributeError, which becomes `error`.
+Value without_attribute_error(Interpreter& in, Value answer, Value& error) {
+  if (!is_failure(answer)) return answer;
+  Value exception = take_failure(answer);
+  if (!is_attribute_error(in, exception)) throw Thrown(std::move(exception));
+  error = std::move(exception);
+  return Value();
+}
+
+// find_before_hook where an AttributeError, of a property or of __getattribute__, means that the attribute is missing.
+Value find_quietly(Interpreter& in, const Value& object, Str* name) {
+  const Type* const type = type_of(in, object);
+  Value error;
   try {
-    Value found = find_before_hook(in, object, name);
-    if (!found.is_undefined() || !(type->type_flags & kHasGetAttrHook)) return found;
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::AttributeError) throw;
-    if (!(type->type_flags & kHasGetAttrHook)) return Value();
-  } catch (const Thrown& thrown) {
-    if (!is_attribute_error(in, thrown.exception)) throw;
-    if (!(type->type_flags & kHasGetAttrHook)) return Value();
-  }
-  try {
-    return call_special(in, type_lookup(type, in.names->getattr), object, {Value(static_cast<Object*>(name))});
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::AttributeError) throw;
+    if (!(type->type_flags & kHasGetAttribute) && type->slots.get_attr == nullptr && !is_type(object)) {
+      const Value& found = type_lookup(type, name);
+      if (found.is_object() && found.as_object()->type == in.types.property) {
+        const Value getter = known_cast<Property>(found)->get;
+        if (is_function(getter))
+          return without_attribute_error(in, in.vm().call_function_answer(as_function(getter), object, Args{}), error);
+      }
+    }
+    return find_before_hook(in, object, name);
+  } catch (const Error& thrown) {
+    if (thrown.kind != ErrorKind::AttributeError) throw;
   } catch (const Thrown& thrown) {
     if (!is_attribute_error(in, thrown.exception)) throw;
   }
   return Value();
 }
 
-namespace {
-
-// What a __getattr__ raises without saying of what has the name and the object, as for CPython: suggestions need them.
-Value call_hook(Interpreter& in, Type* type, const Value& object, Str* name) {
+// What a __getattr__ answers. Undefined: it has raised an AttributeError, which becomes `error`.
+Value call_hook(Interpreter& in, const Value& object, Str* name, Value& error) {
+  const Value hook = type_lookup(type_of(in, object), in.names->getattr);
+  const Value argument(name);
+  if (is_function(hook))
+    return without_attribute_error(in, in.vm().call_function_answer(as_function(hook), object, Args{&argument, 1}), error);
   try {
-    return call_special(in, type_lookup(type, in.names->getattr), object, {Value(static_cast<Object*>(name))});
-  } catch (const Thrown& thrown) {
-    if (is_attribute_error(in, thrown.exception)) {
-      Value* const fields = as_exception(thrown.exception)->fields;
-      if (!fields[0].is_object() && !fields[1].is_object()) fields[0] = Value(name), fields[1] = object;
-    }
-    throw;
-  }
-}
-
-// With __getattr__: also when a property or __getattribute__ raised AttributeError.
-Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
-  Type* type = type_of(in, object);
-  try {
-    Value found = find_before_hook(in, object, name);
-    if (!found.is_undefined()) return found;
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::AttributeError) throw;
+    return call_special(in, hook, object, {argument});
+  } catch (const Error& thrown) {
+    if (thrown.kind != ErrorKind::AttributeError) throw;
+    error = exception_of(in, thrown);
   } catch (const Thrown& thrown) {
     if (!is_attribute_error(in, thrown.exception)) throw;
+    error = thrown.exception;
   }
-  return call_hook(in, type, object, name);
+  return Value();
+}
+
+}  // namespace
+
+Value find_attr(Interpreter& in, const Value& object, Str* name) {
+  name = interned(in, name);
+  if (const Value* own; has_only_own_attribute(in, object, name, own)) return own != nullptr ? *own : Value();
+  Value found = find_quietly(in, object, name);
+  if (!found.is_undefined() || !(type_of(in, object)->type_flags & kHasGetAttrHook)) return found;
+  Value error;
+  return call_hook(in, object, name, error);
+}
+
+namespace {
+
+// With __getattr__: also when a property or __getattribute__ raised AttributeError. Undefined: nothing has the attribute, as `error` says.
+Value get_with_hook(Interpreter& in, const Value& object, Str* name, Value& error) {
+  Value found = find_quietly(in, object, name);
+  if (!found.is_undefined()) return found;
+  found = call_hook(in, object, name, error);
+  if (error.is_object()) {
+    // If a __getattr__ raises an AttributeError without name and object, fill them in, as CPython does: suggestions need them.
+    Value* const fields = as_exception(error)->fields;
+    if (!fields[0].is_object() && !fields[1].is_object()) fields[0] = Value(name), fields[1] = object;
+  }
+  return found;
 }
 
 }  // namespace
@@ -477,9 +502,21 @@ Value get_with_hook(Interpreter& in, const Value& object, Str* name) {
 Value get_attr(Interpreter& in, const Value& object, Str* name) {
   name = interned(in, name);
   if (const Value* own; has_only_own_attribute(in, object, name, own) && own != nullptr) return *own;
-  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
+  if (type_of(in, object)->type_flags & kHasGetAttrHook) {
+    Value error;
+    Value found = get_with_hook(in, object, name, error);
+    if (found.is_undefined()) throw Thrown(std::move(error));
+    return found;
+  }
   Value found = find_before_hook(in, object, name);
   if (found.is_undefined()) no_attribute(in, object, name);
+  return found;
+}
+
+Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Value& error) {
+  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name, error);
+  Value found = find_before_hook(in, object, name);
+  if (found.is_undefined()) error = missing_attribute(in, object, name);
   return found;
 }
 
@@ -619,28 +656,32 @@ Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& s
 
 Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error) {
   if (const Value* known = from_site_or_fill(in, object, name, site)) return *known;
-  if (type_of(in, object)->type_flags & kHasGetAttrHook) return get_with_hook(in, object, name);
-  Value found = find_before_hook(in, object, name);
-  if (found.is_undefined()) error = missing_attribute(in, object, name);
-  return found;
+  return get_attr_or_error(in, object, name, error);
 }
 
 Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
+  Value error;
+  Value method = get_method_or_error(in, object, name, site, bound, error);
+  if (method.is_undefined()) throw Thrown(std::move(error));
+  return method;
+}
+
+Value get_method_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound, Value& error) {
   bound = false;
   if (is_class_or_module(object)) {
     const Value* const of_class = find_class_method(in, object, name);
-    if (of_class == nullptr) return get_attr(in, object, name, site);
+    if (of_class == nullptr) return get_attr_or_error(in, object, name, site, error);
     bound = true;
     return *of_class;
   }
   const bool plain = !object.is_object() || may_cache(object);
-  if (!plain) return get_attr(in, object, name);
+  if (!plain) return get_attr_or_error(in, object, name, error);
   Type* type = type_of(in, object);
   const Value& in_class = type_lookup(type, name);
-  if (!is_method(in_class)) return get_attr(in, object, name, site);
+  if (!is_method(in_class)) return get_attr_or_error(in, object, name, site, error);
   if (object.is_object()) {
     if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
-      return get_attr(in, object, name, site);
+      return get_attr_or_error(in, object, name, site, error);
     fill_site(in, object.as_object(), name, site);
   }
   bound = true;

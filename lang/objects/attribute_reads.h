@@ -15,9 +15,12 @@ struct Str;
 
 // The value that the site remembers of this object, or null. Slots, methods and getters are left to the caller.
 const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site);
-// As get_attr with a site, but if nothing has the attribute, returns Undefined and sets `error`. Errors of getters and of
-// __getattr__ are thrown all the same.
+// As get_attr with a site, but if nothing has the attribute, returns Undefined and sets `error`, also if a __getattr__ says so. Other
+// errors of getters and hooks are thrown.
 Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error);
+Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Value& error);
+// The same for get_method, with `bound` as there.
+Value get_method_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound, Value& error);
 // With name, object and context, as throw_attribute_error throws it.
 Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
 

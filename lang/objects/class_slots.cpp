@@ -222,6 +222,17 @@ Value t_iter(Interpreter& in, const Value& self) {
 }
 
 bool t_next(Interpreter& in, const Value& self, Value& out) {
+  if (const Value& method = method_of(in, self, in.names->next); is_function(method)) {
+    Value answer = in.vm().call_function_answer(as_function(method), self, Args{});
+    if (!is_failure(answer)) [[likely]] {
+      out = std::move(answer);
+      return true;
+    }
+    const Value exception = take_failure(answer);
+    if (!is_error(in, exception, ErrorKind::StopIteration)) throw Thrown(exception);
+    keep_stop_value(in, self, as_exception(exception)->fields[0]);
+    return false;
+  }
   try {
     out = call_special(in, method_of(in, self, in.names->next), self);
     return true;

@@ -39,6 +39,12 @@ void throw_error(ErrorKind kind, const char* format, ...) {
   throw Error(kind, std::move(message));
 }
 
+[[gnu::cold]] Error make_error(ErrorKind kind, std::initializer_list<std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) text += word;
+  return Error(kind, std::move(text));
+}
+
 Type* error_type(Interpreter& in, ErrorKind kind) {
   Type* const made = in.types.errors[static_cast<size_t>(kind)];
   return made != nullptr ? made : make_error_type(in, kind);
@@ -200,6 +206,7 @@ void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
 }
 
 bool exception_matches(Interpreter& in, const Value& exception, const Value& classes) {
+  if (classes.is_object() && exception.as_object()->type == classes.as_object()) return true;
   if (is_exception_class(in, classes)) return is_instance(in, exception, object_cast<Type>(classes));
   if (is_tuple(classes)) {
     bool matches = false;
@@ -244,10 +251,12 @@ void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std:
   throw Thrown(make_attribute_error(in, object, name, std::move(message)));
 }
 
-void throw_name_error(Interpreter& in, Str* name) {
-  throw Thrown(make_with_fields(in, ErrorKind::NameError, "name '" + std::string(name->view()) + "' is not defined", 0,
-                                {Value(name)}));
+[[gnu::cold]] Value make_name_error(Interpreter& in, Str* name) {
+  const Error error = make_error(ErrorKind::NameError, {"name '", name->view(), "' is not defined"});
+  return make_with_fields(in, error.kind, error.message, 0, {Value(name)});
 }
+
+void throw_name_error(Interpreter& in, Str* name) { throw Thrown(make_name_error(in, name)); }
 
 void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message) {
   throw Thrown(make_with_fields(in, kind, message, 1, {name}));

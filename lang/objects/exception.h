@@ -1,7 +1,9 @@
 // Exceptions of the language: objects, classes, tracebacks and how they are printed.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/compiler/chunk.h"
@@ -33,6 +35,7 @@ struct Exception : GcObject {
   Value context;
   Value traceback;  // a Traceback or None
   bool suppress_context = false;
+  bool notes_due = false;  // notes are still to be made: VirtualMachine::note
   // What a class has besides: StopIteration value; SystemExit code; OSError errno, strerror, filename, filename2,
   // characters_written; ImportError msg, name, path; NameError name; AttributeError name, obj; SyntaxError msg, filename, lineno, offset,
   // text, end (lineno, offset); Unicode errors encoding, object, start, end, reason.
@@ -49,6 +52,8 @@ inline Exception* as_exception(const Value& v) noexcept { return known_cast<Exce
 Type* error_type(Interpreter& in, ErrorKind kind);
 bool is_error(Interpreter& in, const Value& exception, ErrorKind kind);
 
+// The words, one after the other, are the message. Sums of strings in place would be many times its size in code.
+Error make_error(ErrorKind kind, std::initializer_list<std::string_view> words);
 // A new exception without context and traceback.
 Value make_exception(Interpreter& in, Type* type, const Value& args_tuple);
 Value make_exception(Interpreter& in, ErrorKind kind, std::string_view message);
@@ -62,6 +67,11 @@ Value exception_of(Interpreter& in, const Error& error);  // with its context
 void set_context(Interpreter& in, Exception* exception);
 // What a running except clause handles (sys.exc_info()[1]), or None.
 const Value& handled_exception(Interpreter& in);
+// The exception as a failure (failure.h).
+inline Value failure_of(Value exception) noexcept {
+  exception.release();  // Undefined from here on, with the object in it
+  return exception;
+}
 void add_traceback(Interpreter& in, Exception* exception, const Frame& frame);
 
 // Does the exception match what stands behind `except`? TypeError for anything but classes of exceptions.
@@ -73,6 +83,7 @@ bool exception_matches(Interpreter& in, const Value& exception, const Value& cla
 // With the class's name and the attribute, for suggestions.
 [[noreturn]] void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
 [[noreturn]] void throw_name_error(Interpreter& in, Str* name);
+Value make_name_error(Interpreter& in, Str* name);
 [[noreturn]] void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message);
 
 // Traceback, chain and message, as CPython prints an exception that nobody caught (traceback.cpp).

@@ -172,8 +172,28 @@ void fill_syntax_error(Interpreter& in, Exception* e) {
 
 }  // namespace
 
+namespace {
+
+// Is the class below one of those whose fields follow from args? Those that no program has used yet are null.
+bool has_fields_from_args(const Interpreter& in, const Type* type) {
+  const auto& errors = in.types.errors;
+  const auto of = [&](ErrorKind kind) { return errors[static_cast<size_t>(kind)]; };
+  const Type *const stop = of(ErrorKind::StopIteration), *const exit = of(ErrorKind::SystemExit), *const os = of(ErrorKind::OSError),
+             *const import = of(ErrorKind::ImportError), *const syntax = of(ErrorKind::SyntaxError);
+  constexpr size_t kLast = 2;  // BaseException and object
+  const Type* const* const bases = type->mro.data();
+  for (size_t i = 0, end = type->mro.size(); i + kLast < end; ++i) {
+    const Type* const base = bases[i];
+    if ((base == stop) | (base == exit) | (base == os) | (base == import) | (base == syntax)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void fill_exception(Interpreter& in, Exception* e, const Value& args) {
   e->args = args;
+  if (!has_fields_from_args(in, e->type)) return;
   const Value self(e);
   const Tuple* tuple = as_tuple(args);
   if (is_error(in, self, ErrorKind::StopIteration)) {

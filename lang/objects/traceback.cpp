@@ -355,6 +355,7 @@ std::string format_exception_only(Interpreter& in, const Value& exception) {
 }
 
 std::vector<std::string> error_notes(Interpreter& in, const Value& exception) {
+  in.vm().make_notes(exception);
   std::vector<std::string> notes = as_exception(exception)->notes;
   const Value added = find_attr(in, exception, in.names->notes);
   if (is_list(added)) {

@@ -13,6 +13,7 @@
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
+#include "lang/vm/vm.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
 #include "lang/types/dict.h"
@@ -115,6 +116,7 @@ void WeakReferences::call_back(Taken& references) noexcept {
     if (callback.is_none() || is_ending(in_)) continue;
     try {
       try {
+        const PendingAside aside(in_.vm());
         call(in_, callback, {reference});
       } catch (const Thrown& thrown) {
         report_unraisable(in_, thrown.exception, nullptr, callback);

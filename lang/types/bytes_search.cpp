@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/failure.h"
 #include "lang/core/booked_text.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
@@ -86,7 +87,7 @@ Value find(Interpreter& in, const Args& args) {
 template <bool kLast>
 Value index_of(Interpreter& in, const Args& args) {
   const int64_t at = locate(in, args, kLast);
-  if (at < 0) throw Error(ErrorKind::ValueError, "subsection not found");
+  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "subsection not found"));
   return Value::integer(at);
 }
 

@@ -1,6 +1,9 @@
 // The native iterators: lists, tuples, strings, ranges, dicts, sets, __getitem__ sequences, iter(f, sentinel).
 #include "lang/types/iterators.h"
 
+#include "lang/core/failure.h"
+#include "lang/objects/class_slots.h"
+#include "lang/vm/vm.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
@@ -160,9 +163,19 @@ bool next_by_index(Interpreter& in, const Value& self, Value& out) {
   if (it->sequence.is_undefined()) return false;
   const Value sequence = it->sequence;
   try {
-    out = get_item(in, sequence, Value::integer(it->index));
-    ++it->index;  // an error leaves the iterator at the item
-    return true;
+    Function* const method = special_function(in, sequence.as_object()->type, SpecialSlot::GetItem);
+    const Value index = Value::integer(it->index);
+    Value item = method == nullptr ? get_item(in, sequence, index)
+                                   : in.vm().call_function_answer(method, sequence, Args{&index, 1});
+    if (!is_failure(item)) [[likely]] {
+      out = std::move(item);
+      ++it->index;  // an error leaves the iterator at the item
+      return true;
+    }
+    const Value exception = take_failure(item);
+    if (!is_error(in, exception, ErrorKind::IndexError) && !is_error(in, exception, ErrorKind::StopIteration))
+      throw Thrown(exception);
+    return finish(it->sequence);
   } catch (const Error& error) {
     if (error.kind != ErrorKind::IndexError && error.kind != ErrorKind::StopIteration) throw;
   } catch (const Thrown& thrown) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "lang/core/failure.h"
+#include "lang/objects/exception.h"
 #include "lang/core/bind.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
@@ -135,8 +136,8 @@ Value int_of(Interpreter& in, const Value& x) {
     }
   }
   if (is_bytes_without_gaps(in, x)) return int_of_bytes(in, x, 10);
-  throw Error(ErrorKind::TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
-                                        std::string(type_name(in, x)) + "'");
+  return failure(in, make_error(ErrorKind::TypeError, {"int() argument must be a string, a bytes-like object or a real number, not '",
+                                                       type_name(in, x), "'"}));
 }
 
 Value int_make(Interpreter& in, Type* type, const Args& args) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/failure.h"
 #include "lang/core/booking.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/error.h"
@@ -82,12 +83,12 @@ Value position(const Args& args, size_t byte) {
 Value find(Interpreter& in, const Args& args) { return position(args, locate(in, args, false)); }
 Value rfind(Interpreter& in, const Args& args) { return position(args, locate(in, args, true)); }
 
-Value found_or_error(const Args& args, size_t byte) {
-  if (byte == kNowhere) throw Error(ErrorKind::ValueError, "substring not found");
+Value found_or_error(Interpreter& in, const Args& args, size_t byte) {
+  if (byte == kNowhere) return failure(in, Error(ErrorKind::ValueError, "substring not found"));
   return position(args, byte);
 }
-Value index_of(Interpreter& in, const Args& args) { return found_or_error(args, locate(in, args, false)); }
-Value rindex(Interpreter& in, const Args& args) { return found_or_error(args, locate(in, args, true)); }
+Value index_of(Interpreter& in, const Args& args) { return found_or_error(in, args, locate(in, args, false)); }
+Value rindex(Interpreter& in, const Args& args) { return found_or_error(in, args, locate(in, args, true)); }
 
 Value count(Interpreter& in, const Args& args) {
   Str* s = as_str(args[0]);

@@ -1,4 +1,5 @@
 // Tuples in operators, indexing and iteration, and their methods.
+#include "lang/core/failure.h"
 #include "lang/core/bind.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
@@ -91,7 +92,7 @@ Value count(Interpreter& in, const Args& args) { return Value::integer(count_ite
 
 Value index_of(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], args[2], args[3]);
-  if (at < 0) throw Error(ErrorKind::ValueError, "tuple.index(x): x not in tuple");
+  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "tuple.index(x): x not in tuple"));
   return Value::integer(at);
 }
 

@@ -3,12 +3,14 @@
 #include <string>
 #include <vector>
 #include "lang/core/interpreter.h"
+#include "lang/objects/exception.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/call.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 
@@ -46,28 +48,34 @@ class Binder {
     var_keywords_ = (code_.code_flags & kVarKeywords) ? next : kNone;
   }
 
-  void bind() {
+  bool bind() {
     if (code_.code_flags & kNamesInMapping && positional_ == 0 && keywords_ == nullptr) {
       window_[0] = Value(function_->globals);  // FunctionType(compile(...), globals)()
-      return;
+      return true;
     }
-    for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
+    empty_window();
+    bool bound = false;
     try {
       place_positional();
-      place_keywords();
-      if (positional_ > code_.positional && var_args_ == kNone) too_many();
-      fill_defaults();
+      bound = place_keywords() && (positional_ <= code_.positional || var_args_ != kNone || too_many()) && fill_defaults();
     } catch (...) {
-      for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
+      empty_window();
       throw;
     }
+    if (!bound) empty_window();
+    return bound;
   }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  [[noreturn]] void fail(const std::string& what) {
-    throw Error(ErrorKind::TypeError, std::string(function_->qualname->view()) + "() " + what);
+  void empty_window() {
+    for (size_t i = 0; i < code_.parameters.size(); ++i) window_[i] = Value();
+  }
+
+  [[gnu::cold, gnu::noinline]] bool fail(const std::string& what) {
+    in_.vm().raise_next(make_error(ErrorKind::TypeError, {function_->qualname->view(), "() ", what}));
+    return false;
   }
 
   void place_positional() {
@@ -86,27 +94,32 @@ class Binder {
     return kNone;
   }
 
-  void place_keywords() {
-    if (keywords_ == nullptr) return;
+  bool place_keywords() {
+    if (keywords_ == nullptr) return true;
     for (uint32_t i = 0; i < keywords_->size; ++i) {
       const Value& key = (*keywords_)[i];
-      if (!is_str(key)) fail("keywords must be strings");
+      if (!is_str(key)) return fail("keywords must be strings");
       Value& value = arguments_[positional_ + i];
       const uint32_t at = find(as_str(key));
       if (at == kNone) {
-        if (var_keywords_ == kNone) unexpected(as_str(key));
+        if (var_keywords_ == kNone) return unexpected(as_str(key));
         Dict* const rest = as_dict(window_[var_keywords_]);
         if (key.as_object()->type == in_.types.str) dict_set_str(in_, rest, as_str(key), std::move(value));
         else dict_set(in_, rest, key, std::move(value));
       } else if (!window_[at].is_undefined()) {
-        fail("got multiple values for argument " + quoted(as_str(key)));
+        return repeated(as_str(key));
       } else {
         window_[at] = std::move(value);
       }
     }
+    return true;
   }
 
-  [[noreturn]] void unexpected(const Str* key) {
+  [[gnu::cold, gnu::noinline]] bool repeated(const Str* key) {
+    return fail(make_error(ErrorKind::TypeError, {"got multiple values for argument '", key->view(), "'"}).message);
+  }
+
+  [[gnu::cold, gnu::noinline]] bool unexpected(const Str* key) {
     std::string names;
     for (uint32_t k = 0; k < keywords_->size; ++k) {
       if (!is_str((*keywords_)[k])) continue;
@@ -115,15 +128,15 @@ class Binder {
         names += (names.empty() ? "" : ", ") + std::string(code_.parameters[i]->view());
       }
     }
-    if (!names.empty()) fail("got some positional-only arguments passed as keyword arguments: '" + names + "'");
-    fail("got an unexpected keyword argument " + quoted(key));
+    if (!names.empty()) return fail("got some positional-only arguments passed as keyword arguments: '" + names + "'");
+    return fail("got an unexpected keyword argument " + quoted(key));
   }
 
   uint32_t default_count() const {
     return function_->defaults.is_undefined() ? 0 : as_tuple(function_->defaults)->size;
   }
 
-  [[noreturn]] void too_many() {
+  [[gnu::cold, gnu::noinline]] bool too_many() {
     uint32_t keyword_given = 0;
     for (uint32_t i = code_.positional; i < named_; ++i) keyword_given += window_[i].is_undefined() ? 0 : 1;
     const uint32_t defaults = std::min(default_count(), code_.positional);
@@ -138,11 +151,11 @@ class Binder {
       given += std::string(" positional argument") + plural(positional_) + " (and " + std::to_string(keyword_given) +
                " keyword-only argument" + plural(keyword_given) + ")";
     }
-    fail("takes " + takes + " positional argument" + (many ? "s" : "") + " but " + given +
+    return fail("takes " + takes + " positional argument" + (many ? "s" : "") + " but " + given +
          (positional_ == 1 && keyword_given == 0 ? " was given" : " were given"));
   }
 
-  void fill_defaults() {
+  bool fill_defaults() {
     const uint32_t defaults = std::min(default_count(), code_.positional);
     const uint32_t first_default = code_.positional - defaults;
     std::vector<Str*> missing;
@@ -155,7 +168,7 @@ class Binder {
         missing.push_back(code_.parameters[i]);
       }
     }
-    if (!missing.empty()) report_missing("positional", missing);
+    if (!missing.empty()) return report_missing("positional", missing);
     for (uint32_t i = code_.positional; i < named_; ++i) {
       if (!window_[i].is_undefined()) continue;
       const Value* value = function_->keyword_defaults.is_undefined()
@@ -167,12 +180,12 @@ class Binder {
         window_[i] = *value;
       }
     }
-    if (!missing.empty()) report_missing("keyword-only", missing);
+    return missing.empty() || report_missing("keyword-only", missing);
   }
 
-  [[noreturn]] void report_missing(const char* kind, const std::vector<Str*>& names) {
-    fail("missing " + std::to_string(names.size()) + " required " + kind + " argument" + plural(names.size()) + ": " +
-         name_list(names));
+  [[gnu::cold, gnu::noinline]] bool report_missing(const char* kind, const std::vector<Str*>& names) {
+    return fail(make_error(ErrorKind::TypeError, {"missing ", std::to_string(names.size()), " required ", kind, " argument",
+                                                  plural(names.size()), ": ", name_list(names)}).message);
   }
 
   Interpreter& in_;
@@ -187,9 +200,9 @@ class Binder {
 
 }  // namespace
 
-void bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+bool bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
                      Value* window) {
-  Binder(in, function, arguments, count, keywords, window).bind();
+  return Binder(in, function, arguments, count, keywords, window).bind();
 }
 
 std::string callee_text(Interpreter& in, const Value& callee) {

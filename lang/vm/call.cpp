@@ -13,8 +13,10 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
@@ -112,6 +114,10 @@ bool names_follow(const Code* code, uint32_t given, const Tuple* keywords) {
   return true;
 }
 
+[[gnu::cold]] Error not_callable(Interpreter& in, const Value& callee) {
+  return make_error(ErrorKind::TypeError, {"'", type_name(in, callee), "' object is not callable"});
+}
+
 }  // namespace
 
 // A window of the running frame may be used as it is, except by a generator: what it calls needs room on the stack.
@@ -144,7 +150,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
     count = code->positional + 1;
   } else if (!simple) {
     Moved moved(arguments, count);
-    bind_parameters(in_, function, moved.data(), count, keywords, window);
+    if (!bind_parameters(in_, function, moved.data(), count, keywords, window)) return nullptr;
     count = code->near_parameters;
     if (!code->far_locals.empty()) place_far(code, window);
   } else if (arguments != window) {
@@ -189,9 +195,8 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         }
         Frame* next = begin_function(function, window, window, count, keywords, FrameKind::Call,
                                      result, answer);
-        if (next != nullptr) return next;
-        caller->registers[result] = std::move(answer);
-        return nullptr;
+        if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
+        return next;
       }
       case ObjectKind::BoundMethod: {
         const BoundMethod* method = known_cast<BoundMethod>(object);
@@ -199,9 +204,8 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
           window[-1] = method->self;
           Frame* next = begin_function(as_function(method->function), window - 1, window - 1, count + 1, keywords,
                                        FrameKind::Call, result, answer);
-          if (next != nullptr) return next;
-          caller->registers[result] = std::move(answer);
-          return nullptr;
+          if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
+          return next;
         }
         if (!is_native(method->function)) break;
         window[-1] = method->self;
@@ -227,10 +231,14 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
           window[-1] = callee;
           Frame* next =
               begin_function(method, window - 1, window - 1, count + 1, keywords, FrameKind::Call, result, answer);
-          if (next == nullptr) caller->registers[result] = std::move(answer);
+          if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
           return next;
         }
     }
+  }
+  if (!is_callable(in_, callee)) {
+    raise_next(not_callable(in_, callee));
+    return nullptr;
   }
   if (!catches([&] { answer = call(in_, callee, Args{window, count, keywords}); })) return nullptr;
   drop(window, count);
@@ -258,6 +266,7 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
     Frame* next =
         begin_function(init, window - 1, window - 1, count + 1, keywords, FrameKind::Constructor, result, unused);
     if (next == nullptr) {
+      if (is_raising()) return nullptr;
       throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
                   std::string(type_name(in_, unused)).c_str());
     }
@@ -281,8 +290,13 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
 Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result) {
   // The look-up has a place of its own, that of the instruction's first word.
   bool bound = false;
+  Value error;
   --top_->pc;
-  Value callee = get_method(in_, *object, name, site, bound);
+  Value callee = get_method_or_error(in_, *object, name, site, bound, error);
+  if (callee.is_undefined()) [[unlikely]] {
+    raise_next(error);
+    return nullptr;
+  }
   ++top_->pc;
   if (!bound) {
     *object = Value();
@@ -297,7 +311,7 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   Value answer;
   if (is_function(method)) {
     Frame* next = begin_function(as_function(method), window, window, count, nullptr, FrameKind::Call, result, answer);
-    if (next != nullptr) return next;
+    if (next != nullptr || is_raising()) return next;
   } else {
     if (!catches([&] { answer = call(in_, method, Args{window, count, nullptr}); })) return nullptr;
     drop(window, count);
@@ -345,7 +359,7 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   Value self = object, answer;
   if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)] = Value();
   Frame* next = begin_function(as_function(function), nullptr, &self, 1, nullptr, FrameKind::Call, a_of(w), answer);
-  if (next == nullptr) caller->registers[a_of(w)] = std::move(answer);
+  if (next == nullptr && !is_raising()) caller->registers[a_of(w)] = std::move(answer);
   return next;
 }
 
@@ -363,9 +377,8 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     for (uint32_t i = 0; i < count; ++i) window[i] = items[i];
     Value answer;
     Frame* next = begin_function(as_function(callee), window, window, count, nullptr, FrameKind::Call, result, answer);
-    if (next != nullptr) return next;
-    caller->registers[result] = std::move(answer);
-    return nullptr;
+    if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
+    return next;
   }
   const bool plain = !has_keywords || as_dict(keywords)->count == 0;
   if (plain && is_native(callee) && is_tuple(positional)) {  // which stays as it is
@@ -406,7 +419,7 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
   if (is_function(callee)) {
     Frame* next =
         begin_function(as_function(callee), nullptr, values.data(), count, name_tuple, FrameKind::Call, result, answer);
-    if (next != nullptr) return next;
+    if (next != nullptr || is_raising()) return next;
   } else {
     answer = call(in_, callee, Args{values.data(), count, name_tuple});
   }
@@ -417,7 +430,9 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
 Frame* VirtualMachine::begin_entry(Function* function, Value& out) {
   check_native_stack();
   Value* const window = top_ != nullptr ? top_->end : stack_;
-  return begin_function(function, window, window, 0, nullptr, FrameKind::Entry, 0, out);
+  Frame* const frame = begin_function(function, window, window, 0, nullptr, FrameKind::Entry, 0, out);
+  if (is_raising()) throw_pending();
+  return frame;
 }
 
 Value VirtualMachine::call_function(Function* function, const Args& args) {
@@ -425,11 +440,27 @@ Value VirtualMachine::call_function(Function* function, const Args& args) {
 }
 
 Value VirtualMachine::call_function(Function* function, const Value& self, const Args& args) {
+  Value answer;
+  Frame* const frame = begin_from_native(function, self, args, answer);
+  if (frame == nullptr ? answer.is_undefined() : !try_run(frame, answer)) [[unlikely]]
+    throw_pending();
+  return answer;
+}
+
+Value VirtualMachine::call_function_answer(Function* function, const Value& self, const Args& args) {
+  Value answer;
+  Frame* const frame = begin_from_native(function, self, args, answer);
+  if (frame == nullptr ? answer.is_undefined() : !try_run(frame, answer)) [[unlikely]] {
+    return failure_of(take_pending());
+  }
+  return answer;
+}
+
+Frame* VirtualMachine::begin_from_native(Function* function, const Value& self, const Args& args, Value& answer) {
   check_native_stack();
   Value* const window = top_ != nullptr ? top_->end : stack_;
   const uint32_t first = self.is_undefined() ? 0 : 1;
   const uint32_t count = args.count + first;
-  Value answer;
   Frame* frame = nullptr;
   if (count <= kMostDirect && window + kMostDirect + 1 < stack_end_) {
     if (first != 0) window[0] = self;
@@ -449,7 +480,7 @@ Value VirtualMachine::call_function(Function* function, const Value& self, const
     values.insert(values.end(), args.values, args.values + args.count);
     frame = begin_function(function, window, values.data(), count, args.keyword_names, FrameKind::Entry, 0, answer);
   }
-  return frame == nullptr ? answer : run(frame);
+  return frame;
 }
 
 Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
@@ -523,7 +554,10 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
     case FrameKind::Operator: finish_operator_step(in_, caller, result, std::move(answer)); break;
     case FrameKind::Iterable:
       *place = std::move(answer);
-      if (for_prepare_step(in_, caller, place)) return top_;
+      if (for_prepare_step(in_, caller, place)) {
+        if (is_raising()) throw_pending();
+        return top_;
+      }
       break;
     case FrameKind::Iterator:
       if (type_of(in_, answer)->slots.next == nullptr) {
@@ -591,7 +625,7 @@ Value call(Interpreter& in, const Value& callee, const Args& args) {
         }
     }
   }
-  throw_error(ErrorKind::TypeError, "'%s' object is not callable", std::string(type_name(in, callee)).c_str());
+  throw not_callable(in, callee);
 }
 
 Value call(Interpreter& in, const Value& callee, std::initializer_list<Value> args) {

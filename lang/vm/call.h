@@ -12,9 +12,9 @@ namespace tessera::lang {
 
 class Interpreter;
 
-// Distributes arguments over the parameters' registers at `window`, moving them; TypeErrors with CPython's words.
-// `arguments` must not overlap the window.
-void bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
+// Distributes arguments over the parameters' registers at `window`, moving them. Where they do not fit it leaves a TypeError in CPython's
+// words to the loop (VirtualMachine::raise_next) and returns false. `arguments` must not overlap the window.
+[[nodiscard]] bool bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
                      Value* window);
 // "f()" for messages about a callee.
 std::string callee_text(Interpreter& in, const Value& callee);

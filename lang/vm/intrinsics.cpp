@@ -242,10 +242,10 @@ Value match_slice(Interpreter& in, const Value& subject, int64_t first, int64_t 
 Value unpack_many(Interpreter& in, Value& source, uint32_t count, const Value& after) {
   std::vector<Value> items(count);
   if (after.is_none()) {
-    unpack_step(in, items.data(), source, true, count);
+    if (!unpack_step(in, items.data(), source, true, count)) in.vm().throw_pending();
   } else {
     const auto last = static_cast<uint32_t>(after.as_int());
-    unpack_star_step(in, items.data(), source, true, count - 1 - last, last);
+    if (!unpack_star_step(in, items.data(), source, true, count - 1 - last, last)) in.vm().throw_pending();
   }
   return make_list(in, items.data(), count);
 }

@@ -5,11 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/compiler/chunk.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
@@ -48,17 +50,40 @@ bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v)
 bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
 
 // A sequence on the right of `*` was asked how often it shall be repeated; on that of `*=` where CPython's left type could be none.
-void check_repetition(Interpreter& in, const char* what, const Value& left, const Value& right) {
-  if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return;
-  if (what[1] == '=' && is_of_script(left)) return;
-  throw_error(ErrorKind::TypeError, "can't multiply sequence by non-int of type '%s'",
-              std::string(type_name(in, left)).c_str());
+bool asks_repetition(const char* what, const Value& left, const Value& right) {
+  if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return false;
+  return what[1] != '=' || !is_of_script(left);
 }
 
-[[noreturn]] void unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
-  check_repetition(in, what, left, right);
-  throw_error(ErrorKind::TypeError, "unsupported operand type(s) for %s: '%s' and '%s'", what,
-              std::string(type_name(in, left)).c_str(), std::string(type_name(in, right)).c_str());
+[[gnu::cold, gnu::noinline]] Value refused(Interpreter& in, std::initializer_list<std::string_view> words) {
+  return failure(in, make_error(ErrorKind::TypeError, words));
+}
+
+// This and the two below answer a failure.
+[[gnu::cold, gnu::noinline]] Value unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
+  if (asks_repetition(what, left, right))
+    return refused(in, {"can't multiply sequence by non-int of type '", type_name(in, left), "'"});
+  return refused(in, {"unsupported operand type(s) for ", what, ": '", type_name(in, left), "' and '", type_name(in, right), "'"});
+}
+
+[[gnu::cold]] Value bad_operand(Interpreter& in, UnaryOp op, const Value& value) {
+  static constexpr const char* kSymbols[] = {"-", "+", "~"};
+  return refused(in, {"bad operand type for unary ", kSymbols[static_cast<int>(op)], ": '", type_name(in, value), "'"});
+}
+
+[[gnu::cold, gnu::noinline]] Value incomparable(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  static constexpr const char* kSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
+  return refused(in, {"'", kSymbols[static_cast<int>(op)], "' not supported between instances of '", type_name(in, left),
+                      "' and '", type_name(in, right), "'"});
+}
+
+// The name of a sequence on the left of `+` that refuses the right operand, which has no operators, or null. The type's slot would say
+// the same with a C++ exception.
+const char* refusing_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  if (op != BinaryOp::Add || !left.is_object()) return nullptr;
+  if (right.is_object() && right.as_object()->type->slots.binary != nullptr) return nullptr;
+  const Type* const type = left.as_object()->type;
+  return type == in.types.str ? "str" : type == in.types.list ? "list" : type == in.types.tuple ? "tuple" : nullptr;
 }
 
 // Does the right operand come first? A subclass of the left's type that has a reflected method of its own.
@@ -151,13 +176,34 @@ bool is_right_alone(Interpreter& in, CompareOp op, const Type* a, const Type* b)
 
 }  // namespace
 
+namespace {
+
+Value thrown_if_failed(Value answer) {
+  if (is_failure(answer)) [[unlikely]]
+    throw_failure(answer);
+  return answer;
+}
+
+}  // namespace
+
+Value binary_answer(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying) {
+  if (const char* const type = refusing_sequence(in, op, left, right))
+    return refused(in, {"can only concatenate ", type, " (not \"", type_name(in, right), "\") to ", type});
+  Value answer = try_binary(in, op, left, right, dying);
+  return answer.is(in.not_implemented) ? unsupported(in, symbol(op), left, right) : answer;
+}
+
 Value binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying) {
   Value answer = try_binary(in, op, left, right, dying);
-  if (answer.is(in.not_implemented)) unsupported(in, symbol(op), left, right);
+  if (answer.is(in.not_implemented)) throw_failure(unsupported(in, symbol(op), left, right));
   return answer;
 }
 
 Value inplace(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  return thrown_if_failed(inplace_answer(in, op, left, right));
+}
+
+Value inplace_answer(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (left.is_object()) {
     if (const auto slot = left.as_object()->type->slots.inplace) {
       if (is_late_in_place(in, op, left, right)) {
@@ -170,11 +216,12 @@ Value inplace(Interpreter& in, BinaryOp op, const Value& left, const Value& righ
     }
   }
   Value answer = try_binary(in, op, left, right, kNoneDying);
-  if (answer.is(in.not_implemented)) unsupported(in, augmented_symbol(op), left, right);
-  return answer;
+  return answer.is(in.not_implemented) ? unsupported(in, augmented_symbol(op), left, right) : answer;
 }
 
-Value unary(Interpreter& in, UnaryOp op, const Value& value) {
+Value unary(Interpreter& in, UnaryOp op, const Value& value) { return thrown_if_failed(unary_answer(in, op, value)); }
+
+Value unary_answer(Interpreter& in, UnaryOp op, const Value& value) {
   if (is_number(value)) {
     Value answer = number_unary(in, op, value);
     if (!answer.is(in.not_implemented)) return answer;
@@ -182,12 +229,14 @@ Value unary(Interpreter& in, UnaryOp op, const Value& value) {
     Value answer = slot(in, op, value);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  static constexpr const char* kSymbols[] = {"-", "+", "~"};
-  throw_error(ErrorKind::TypeError, "bad operand type for unary %s: '%s'", kSymbols[static_cast<int>(op)],
-              std::string(type_name(in, value)).c_str());
+  return bad_operand(in, op, value);
 }
 
 Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  return thrown_if_failed(compare_answer(in, op, left, right));
+}
+
+Value compare_answer(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
   if (is_number(left) && is_number(right)) return number_compare(in, op, left, right);
   Type* const a = type_of(in, left);
   Type* const b = type_of(in, right);
@@ -209,10 +258,7 @@ Value compare(Interpreter& in, CompareOp op, const Value& left, const Value& rig
   }
   if (op == CompareOp::Eq) return Value::boolean(left.is(right));
   if (op == CompareOp::Ne) return Value::boolean(!left.is(right));
-  static constexpr const char* kSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
-  throw_error(ErrorKind::TypeError, "'%s' not supported between instances of '%s' and '%s'",
-              kSymbols[static_cast<int>(op)], std::string(type_name(in, left)).c_str(),
-              std::string(type_name(in, right)).c_str());
+  return incomparable(in, op, left, right);
 }
 
 // ---- The first method as a frame -------------------------------------------------------------------------------------
@@ -273,13 +319,6 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
   if (right_left) f(b, swapped(op), right, left);
 }
 
-[[noreturn]] void incomparable(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  static constexpr const char* kSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
-  throw_error(ErrorKind::TypeError, "'%s' not supported between instances of '%s' and '%s'",
-              kSymbols[static_cast<int>(op)], std::string(type_name(in, left)).c_str(),
-              std::string(type_name(in, right)).c_str());
-}
-
 }  // namespace
 
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
@@ -307,7 +346,8 @@ Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const 
                             : slots.binary(in, op, *asked.self, *asked.other, asked.reflected, kNoneDying);
     return !answer.is(in.not_implemented);
   });
-  if (answer.is(in.not_implemented)) unsupported(in, augmented ? augmented_symbol(op) : symbol(op), left, right);
+  if (answer.is(in.not_implemented))
+    throw_failure(unsupported(in, augmented ? augmented_symbol(op) : symbol(op), left, right));
   return answer;
 }
 
@@ -341,7 +381,7 @@ Value compare_after_first(Interpreter& in, CompareOp op, const Value& left, cons
   if (!answer.is(in.not_implemented)) return answer;
   if (op == CompareOp::Eq) return Value::boolean(left.is(right));
   if (op == CompareOp::Ne) return Value::boolean(!left.is(right));
-  incomparable(in, op, left, right);
+  throw_failure(incomparable(in, op, left, right));
 }
 
 bool less(Interpreter& in, const Value& left, const Value& right) {

@@ -23,6 +23,12 @@ struct SpecialCall {
 // Into `call`: a result that goes through the stack in halves and is read as a whole costs as much as the look-up.
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, SpecialCall& call);
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call);
+// binary(), inplace(), unary() and compare() that answer a failure (failure.h) where no operand knows the operator. What the operands'
+// own methods raise is thrown.
+Value binary_answer(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying);
+Value inplace_answer(Interpreter& in, BinaryOp op, const Value& left, const Value& right);
+Value unary_answer(Interpreter& in, UnaryOp op, const Value& value);
+Value compare_answer(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 // What binary(), inplace() or compare() does when that method has answered NotImplemented. `first` says which that was, for it
 // may have changed the class meanwhile.
 Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,

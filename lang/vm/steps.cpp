@@ -65,7 +65,7 @@ bool is_plain_dict(Interpreter& in, const Value& v) { return v.is_object() && v.
 
 }  // namespace
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache) {
+bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache) {
   Str* const name = cache.name;
   Dict* const globals = frame->function->globals;
   Dict* const builtins = frame->function->builtins;
@@ -77,7 +77,7 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
       found = *other;
     }
     target = std::move(found);
-    return;
+    return true;
   }
   int32_t at = dict_find_str(globals, name);
   cache.builtins = at < 0;
@@ -86,13 +86,15 @@ void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
     if (at < 0 && builtin_of(in, builtins, name) != nullptr) at = dict_find_str(builtins, name);
     if (at < 0) {
       cache.version = 0;
-      throw_name_error(in, name);
+      in.vm().raise_next(make_name_error(in, name));
+      return false;
     }
     cache.version2 = builtins->keys_version;
   }
   cache.version = globals->keys_version;
   cache.value = &(cache.builtins ? builtins : globals)->entries[at].value;
   target = *cache.value;
+  return true;
 }
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache) {
@@ -166,16 +168,20 @@ void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& n
   target = *found;
 }
 
-void throw_unbound_local(Interpreter&, Str* name) {
-  throw_error(ErrorKind::UnboundLocalError, "cannot access local variable '%s' where it is not associated with a value",
-              std::string(name->view()).c_str());
+namespace {
+
+[[gnu::cold]] Error unbound(Str* name, bool free) {
+  return make_error(free ? ErrorKind::NameError : ErrorKind::UnboundLocalError,
+                    {"cannot access ", free ? "free" : "local", " variable '", name->view(),
+                     "' where it is not associated with a value", free ? " in enclosing scope" : ""});
 }
 
-void throw_unbound_free(Interpreter&, Str* name) {
-  throw_error(ErrorKind::NameError,
-              "cannot access free variable '%s' where it is not associated with a value in enclosing scope",
-              std::string(name->view()).c_str());
-}
+}  // namespace
+
+void throw_unbound_local(Interpreter&, Str* name) { throw unbound(name, false); }
+void throw_unbound_free(Interpreter&, Str* name) { throw unbound(name, true); }
+void raise_unbound_local(Interpreter& in, Str* name) { in.vm().raise_next(unbound(name, false)); }
+void raise_unbound_free(Interpreter& in, Str* name) { in.vm().raise_next(unbound(name, true)); }
 
 // --- displays
 
@@ -355,20 +361,28 @@ void dict_update_step(Interpreter& in, const Value& dict, const Value& other, co
 
 namespace {
 
-[[noreturn]] void too_few(uint32_t expected, uint64_t got, bool at_least) {
-  throw_error(ErrorKind::ValueError, "not enough values to unpack (expected %s%u, got %llu)",
-              at_least ? "at least " : "", expected, static_cast<unsigned long long>(got));
+// Leaves the exception to the loop. Returns false, as the step does then.
+[[gnu::cold, gnu::noinline]] bool refuse(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words) {
+  in.vm().raise_next(make_error(kind, words));
+  return false;
 }
 
-[[noreturn]] void too_many(uint32_t expected) {
-  throw_error(ErrorKind::ValueError, "too many values to unpack (expected %u)", expected);
+[[gnu::cold]] bool too_few(Interpreter& in, uint32_t expected, uint64_t got, bool at_least) {
+  return refuse(in, ErrorKind::ValueError,
+                {"not enough values to unpack (expected ", at_least ? "at least " : "", int_text(expected), ", got ",
+                 int_text(static_cast<int64_t>(got)), ")"});
 }
 
-Value checked_iter(Interpreter& in, const Value& source) {
-  if (!is_iterable(in, source)) {
-    throw_error(ErrorKind::TypeError, "cannot unpack non-iterable %s object", name_of_type(in, source).c_str());
-  }
-  return iter(in, source);
+[[gnu::cold]] bool too_many(Interpreter& in, uint32_t expected) {
+  return refuse(in, ErrorKind::ValueError, {"too many values to unpack (expected ", int_text(expected), ")"});
+}
+
+[[gnu::cold]] bool cannot_unpack(Interpreter& in, const Value& source) {
+  return refuse(in, ErrorKind::TypeError, {"cannot unpack non-iterable ", type_name(in, source), " object"});
+}
+
+[[gnu::cold]] bool cannot_iterate(Interpreter& in, const Value& source) {
+  return refuse(in, ErrorKind::TypeError, {"'", type_name(in, source), "' object is not iterable"});
 }
 
 bool sequence_items(Interpreter& in, const Value& source, Value*& items, uint32_t& size) {
@@ -388,13 +402,13 @@ bool sequence_items(Interpreter& in, const Value& source, Value*& items, uint32_
 
 }  // namespace
 
-void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count) {
+bool unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count) {
   const Value from = take ? Value(std::move(source)) : Value(source);
   Value* items = nullptr;
   uint32_t size = 0;
   if (sequence_items(in, from, items, size)) {
-    if (size < count) too_few(count, size, false);
-    if (size > count) too_many(count);
+    if (size < count) return too_few(in, count, size, false);
+    if (size > count) return too_many(in, count);
     Value copy;
     if (is_list(from) && std::any_of(target, target + count, [](const Value& v) { return v.is_object(); })) {
       // What ends in a target may have a finalizer, which changes the list.
@@ -402,36 +416,39 @@ void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint3
       items = as_tuple(copy)->items;
     }
     for (uint32_t i = 0; i < count; ++i) target[i] = items[i];
-    return;
+    return true;
   }
-  const Value iterator = checked_iter(in, from);
+  if (!is_iterable(in, from)) return cannot_unpack(in, from);
+  const Value iterator = iter(in, from);
   Value item;
   for (uint32_t i = 0; i < count; ++i) {
-    if (!next(in, iterator, item)) too_few(count, i, false);
+    if (!next(in, iterator, item)) return too_few(in, count, i, false);
     target[i] = std::move(item);
   }
-  if (next(in, iterator, item)) too_many(count);
+  return !next(in, iterator, item) || too_many(in, count);
 }
 
-void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after) {
+bool unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after) {
   const Value from = take ? Value(std::move(source)) : Value(source);
   Value* items = nullptr;
   uint32_t size = 0;
   Value list;
   if (!sequence_items(in, from, items, size)) {
     list = make_list(in);
-    const Value iterator = checked_iter(in, from);
+    if (!is_iterable(in, from)) return cannot_unpack(in, from);
+    const Value iterator = iter(in, from);
     Value item;
     while (next(in, iterator, item)) list_append(in, as_list(list), std::move(item));
     items = as_list(list)->items;
     size = as_list(list)->size;
   }
-  if (size < before + after) too_few(before + after, size, true);
+  if (size < before + after) return too_few(in, before + after, size, true);
   const uint32_t middle = size - before - after;
   // The targets are fresh temporaries: nothing ends here.
   for (uint32_t i = 0; i < before; ++i) target[i] = items[i];
   for (uint32_t i = 0; i < after; ++i) target[before + 1 + i] = items[before + middle + i];
   target[before] = make_list(in, items + before, middle);
+  return true;
 }
 
 // --- for loops
@@ -472,6 +489,7 @@ bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
   }
   state[1] = Value();
   if (state->is_object() && state->as_object()->kind == ObjectKind::Generator) return false;
+  if (!is_iterable(in, *state)) return !cannot_iterate(in, *state);
   *state = iter(in, *state);
   take_sequence(in, state);
   return false;
@@ -661,16 +679,20 @@ bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, V
   return true;
 }
 
-void load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache) {
+bool load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache) {
   if (const Value* const known = object.is_object() ? value_at_site(object.as_object(), cache.name, cache.site) : nullptr) {
     Value method = *known;
     target[0] = Value();
     target[1] = std::move(method);
-    return;
+    return true;
   }
   bool bound = false;
-  Value self = object;
-  Value method = get_method(in, self, cache.name, cache.fresh(), bound);
+  Value self = object, error;
+  Value method = get_method_or_error(in, self, cache.name, cache.fresh(), bound, error);
+  if (method.is_undefined()) {
+    in.vm().raise_next(error);
+    return false;
+  }
   if (bound) {
     target[0] = std::move(method);
     target[1] = std::move(self);
@@ -678,6 +700,7 @@ void load_method_step(Interpreter& in, Value* target, const Value& object, Inlin
     target[0] = Value();
     target[1] = std::move(method);
   }
+  return true;
 }
 
 // --- with, raise, yield from
@@ -755,11 +778,9 @@ void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form) 
   raised = std::move(exception);
 }
 
-void throw_assertion(Interpreter& in, const Value* message) {
+void raise_assertion(Interpreter& in, const Value* message) {
   const Value args = message == nullptr ? in.shared->empty_tuple : make_tuple(in, {*message});
-  Value error = make_exception(in, error_type(in, ErrorKind::AssertionError), args);
-  set_context(in, as_exception(error));
-  throw Thrown(std::move(error));
+  in.vm().raise_next(make_exception(in, error_type(in, ErrorKind::AssertionError), args));
 }
 
 }  // namespace tessera::lang

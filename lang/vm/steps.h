@@ -43,7 +43,9 @@ bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const V
 // R[A][R[B]] = R[C] and del R[A][R[B]] of a script's class; false: nothing was done.
 [[nodiscard]] bool enter_set_item_step(Interpreter& in, Frame* frame, Word w);
 [[nodiscard]] bool enter_del_item_step(Interpreter& in, Frame* frame, Word w);
-void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
+// The steps below that return false have failed; the exception is in VirtualMachine::pending_.
+[[nodiscard]] bool set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
+[[nodiscard]] bool del_item_step(Interpreter& in, const Value& object, const Value& key);
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
 // `item in container` of a script's class; false: nothing was done.
 [[nodiscard]] bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item);
@@ -70,7 +72,7 @@ inline int64_t floor_quotient(int64_t i, int64_t j) {
 
 // --- names
 
-void load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache);
+[[nodiscard]] bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache);
 void load_name_step(Interpreter& in, Frame* frame, Value& target, const Value& names, Str* name, const Cell* cell);
 
 void store_global_step(Interpreter& in, Frame* frame, const Value& value, GlobalCache& cache);
@@ -94,8 +96,8 @@ void list_extend_step(Interpreter& in, const Value& list, const Value& iterable)
 void spread_step(Interpreter& in, Value& iterable, const Value& callee);  // f(*iterable)
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
 // `take`: the source is a temporary.
-void unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);
-void unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after);
+[[nodiscard]] bool unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);
+[[nodiscard]] bool unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after);
 
 // The three registers of a for loop. List, tuple, ASCII str: the object and an index. Range: next, how many are left, step. Others:
 // an iterator.
@@ -129,7 +131,7 @@ inline ShortWay::Fn short_way_of_one(const Value& callee) {
 }
 // False: the call has to be made in the usual way.
 [[nodiscard]] bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target);
-void load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache);
+[[nodiscard]] bool load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache);
 
 // The class has a plain method of this name, and the object no attribute that hides it.
 inline bool method_is_cached(const AttributeSite& site, Object* object) {
@@ -146,7 +148,10 @@ void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form);
 
 [[noreturn]] void throw_unbound_local(Interpreter& in, Str* name);
 [[noreturn]] void throw_unbound_free(Interpreter& in, Str* name);
-[[noreturn]] void throw_assertion(Interpreter& in, const Value* message);
+// These leave the exception in VirtualMachine::pending_.
+void raise_unbound_local(Interpreter& in, Str* name);
+void raise_unbound_free(Interpreter& in, Str* name);
+void raise_assertion(Interpreter& in, const Value* message);
 
 // intrinsics.cpp
 [[nodiscard]] bool intrinsic_step(Interpreter& in, Value& target, IntrinsicId id, Value* operands, Frame* frame);

@@ -75,13 +75,21 @@ bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
   if (kind != ObjectKind::List && kind != ObjectKind::Tuple && kind != ObjectKind::Str && kind != ObjectKind::Set) return false;
   if (object->type->type_flags & kScriptClass) return false;
   if (kind == ObjectKind::Str && op == BinaryOp::Mod) return !is_of_script(right);
-  return right.is_object() ? right.as_object()->type == object->type : right.is_int();
+  return right.is_object() ? right.as_object()->type == object->type : right.is_int() && op != BinaryOp::Add;
 }
 
 // Moves two operands where a method takes them; false: the method's answer is there already.
 bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
   Value arguments[] = {*call.self, *call.other};
   return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer);
+}
+
+// Leaves the exception of a failure to the loop. Returns false if the answer is none.
+bool raise_failure(Interpreter& in, const Value& answer) {
+  if (!is_failure(answer)) [[likely]]
+    return false;
+  in.vm().raise_next(take_failure(answer));
+  return true;
 }
 
 bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
@@ -101,15 +109,16 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
     if (call.function != nullptr) {
       if (enter_operator(in, call, answer)) return true;
     } else if (augmented) {
-      answer = inplace(in, op, left, right);
+      answer = inplace_answer(in, op, left, right);
     } else {
       uint8_t dying = left_dies ? kLeftDying : kNoneDying;
       if (c == a || is_temporary(frame, c)) dying |= kRightDying;
       answer = are_of_one_native_type(left, right)
                    ? left.as_object()->type->slots.binary(in, op, left, right, false, dying)
                    : in.not_implemented;
-      if (answer.is(in.not_implemented)) answer = binary(in, op, left, right, dying);
+      if (answer.is(in.not_implemented)) answer = binary_answer(in, op, left, right, dying);
     }
+    if (raise_failure(in, answer)) return true;
   }
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
@@ -234,7 +243,7 @@ bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operand
   return enters_or_fails(in, [&] { return arithmetic(in, frame, w, op, operands); });
 }
 
-bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
+static bool unary_of(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
   Value& operand = frame->registers[b_of(w)];
   Value answer;
   if (is_of_script(operand)) {
@@ -248,10 +257,15 @@ bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
       return false;
     }
   }
-  answer = unary(in, op, operand);
+  answer = unary_answer(in, op, operand);
+  if (raise_failure(in, answer)) return true;
   if (is_temporary(frame, b_of(w))) operand = Value();
   frame->registers[a_of(w)] = std::move(answer);
   return false;
+}
+
+bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
+  return enters_or_fails(in, [&] { return unary_of(in, frame, w, op); });
 }
 
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
@@ -274,8 +288,9 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   SpecialCall call;
   if (is_of_script(registers[b]) || is_of_script(registers[c]))
     first_compare(in, op, registers[b], registers[c], call);
-  if (call.function == nullptr) answer = compare(in, op, registers[b], registers[c]);
+  if (call.function == nullptr) answer = compare_answer(in, op, registers[b], registers[c]);
   else if (enter_operator(in, call, answer)) return true;
+  if (raise_failure(in, answer)) return true;
   drop_operands(frame, a, b, c);
   registers[a] = std::move(answer);
   return false;
@@ -440,12 +455,41 @@ bool enter_del_item_step(Interpreter& in, Frame* frame, Word w) {
   return in.vm().enter(method, arguments, 2, FrameKind::Discard, 0, answer);
 }
 
-void set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {
-  if (object.is_object() && object.as_object()->type == in.types.dict) {
-    dict_set(in, as_dict(object), key, value);
-  } else {
-    set_item(in, object, key, value);
-  }
+namespace {
+
+[[gnu::cold, gnu::noinline]] void raise_index_error(Interpreter& in) {
+  in.vm().raise_next(Error(ErrorKind::IndexError, "list assignment index out of range"));
+}
+
+// A list has no item at this index, for assignment or `del`.
+bool is_out_of_range(Interpreter& in, const Value& object, const Value& key) {
+  if (!key.is_int() || !object.is_object() || object.as_object()->type != in.types.list) return false;
+  int64_t at = key.as_int();
+  return !is_in_range(at, as_list(object)->size);
+}
+
+}  // namespace
+
+bool set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {
+  return in.vm().catches([&] {
+    if (object.is_object() && object.as_object()->type == in.types.dict) [[likely]] dict_set(in, as_dict(object), key, value);
+    else if (is_out_of_range(in, object, key))
+      raise_index_error(in);
+    else set_item(in, object, key, value);
+  }) && !in.vm().is_raising();
+}
+
+bool del_item_step(Interpreter& in, const Value& object, const Value& key) {
+  return in.vm().catches([&] {
+    if (object.is_object() && object.as_object()->type == in.types.dict) {
+      const Value gone = dict_pop(in, as_dict(object), key);
+      if (gone.is_undefined()) in.vm().raise_next(Error(ErrorKind::KeyError, key));
+    } else if (is_out_of_range(in, object, key)) {
+      raise_index_error(in);
+    } else {
+      del_item(in, object, key);
+    }
+  }) && !in.vm().is_raising();
 }
 
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache) {

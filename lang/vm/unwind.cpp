@@ -292,14 +292,31 @@ void VirtualMachine::drop_frames(Frame* entry) noexcept {
   }
 }
 
-// A hint that cannot be made is none.
-void VirtualMachine::note(const Value& exception) noexcept {
+// The frame may be in a handler by now: the traceback's innermost entry says where it was when the exception was raised. A hint that
+// cannot be made is left out.
+void VirtualMachine::note(const Value& exception, const Frame& frame) noexcept {
+  Exception* const made = as_exception(exception);
+  made->notes_due = false;
+  const Traceback* entry = nullptr;
+  for (const Value* next = &made->traceback; next->is_object(); next = &entry->next) entry = known_cast<Traceback>(*next);
+  if (entry == nullptr || entry->code != frame.code) return;
+  Frame raised = frame;
+  raised.pc = frame.code->words.data() + entry->word + 1;
   try {
-    noter_(in_, exception);
+    noter_(in_, exception, raised);
   } catch (const std::exception&) {
     return;
   }
 }
+
+void VirtualMachine::make_notes(const Value& exception) noexcept {
+  if (!as_exception(exception)->notes_due) return;
+  for (const Frame* frame = top(); frame != nullptr; frame = calling_frame(*frame)) {
+    if (frame->handled != kNoRegister && frame->registers[frame->handled].is(exception)) return note(exception, *frame);
+  }
+}
+
+void VirtualMachine::throw_pending() { throw Thrown(std::move(pending_)); }
 
 // A native may have thrown an exception as it was made.
 void VirtualMachine::take_context(const Value& exception) {
@@ -323,7 +340,7 @@ bool VirtualMachine::take_exception(Value exception) {
   if (is_error(in_, exception, ErrorKind::MemoryError)) return false;
   take_context(exception);
   exception = limit_behind(std::move(exception));
-  if (noter_ != nullptr && as_exception(exception)->traceback.is_none()) note(exception);
+  as_exception(exception)->notes_due |= noter_ != nullptr && as_exception(exception)->traceback.is_none();
   pending_ = std::move(exception);
   return true;
 }
@@ -337,6 +354,13 @@ void VirtualMachine::raise_next(const Value& exception) {
 }
 
 Value VirtualMachine::run(Frame* entry) {
+  Value out;
+  if (!try_run(entry, out)) [[unlikely]]
+    throw_pending();
+  return out;
+}
+
+bool VirtualMachine::try_run(Frame* entry, Value& out) {
   struct Nested {
     uint32_t& count;
     explicit Nested(uint32_t& c) : count(++c) {}
@@ -349,13 +373,12 @@ Value VirtualMachine::run(Frame* entry) {
     ~Loop() { traces = before; }
   };
   const Loop loop{loop_traces_, loop_traces_};
-  Value out;
   for (;;) {
     Value exception;
     bool raised = false;
     loop_traces_ = is_traced();
     try {
-      if (loop_traces_ ? execute_traced(entry, out) : execute(entry, out)) return out;
+      if (loop_traces_ ? execute_traced(entry, out) : execute(entry, out)) return true;
       exception = std::move(pending_);
     } catch (const OtherLoop&) {
       continue;
@@ -373,13 +396,13 @@ Value VirtualMachine::run(Frame* entry) {
       raised = true;
     }
     if (raised) exception = limit_behind(std::move(exception));
-    if (raised && noter_ != nullptr && as_exception(exception)->traceback.is_none()) note(exception);
+    if (raised) as_exception(exception)->notes_due |= noter_ != nullptr && as_exception(exception)->traceback.is_none();
     // It has been told, and what its handler makes of it begins anew.
     const bool told = is_error(in_, exception, ErrorKind::MemoryError);
     // What comes out of the machine through a nested call has its lines already; this frame's is still to be added.
     if (!raised || !unwind(entry, std::move(exception), true)) {
-      if (raised) exception = std::move(pending_);
-      throw Thrown(std::move(exception));
+      if (!raised) pending_ = std::move(exception);
+      return false;
     }
     if (told) in_.interrupt.fetch_and(~kMemoryShort);
   }
@@ -431,6 +454,8 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       frame->pc = frame->code->words.data() + row->handler;
       return true;
     }
+    if (as_exception(exception)->notes_due) [[unlikely]]
+      note(exception, *frame);
     if (frame->kind == FrameKind::Watched) {
       if (is_traced() && exception.as_object()->aux != kUncatchable) exception = trace_leaving(*frame, std::move(exception));
       end_watch(*frame);

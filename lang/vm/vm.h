@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "lang/core/error.h"
@@ -38,6 +39,8 @@ class VirtualMachine : private ThreadState {
   Value call_function(Function* function, const Args& args);
   // The same with `self` in front of the arguments.
   Value call_function(Function* function, const Value& self, const Args& args);
+  // The same, but an exception of the function is answered as a failure (failure.h).
+  Value call_function_answer(Function* function, const Value& self, const Args& args);
   // Runs a generator's frame until it yields or ends. `sent` is the value of its yield.
   Value run_generator(Generator* generator, Value sent);
   // The same after raising `exception` where it is suspended; generators that it delegates to have it first. GeneratorExit
@@ -47,7 +50,10 @@ class VirtualMachine : private ThreadState {
   // Enters a special method for the running instruction, so that it is a frame like others. False: it is a generator function,
   // and that is the answer. `arguments` are moved from.
   bool enter(Function* method, Value* arguments, uint32_t count, FrameKind kind, uint32_t result, Value& answer) {
-    return begin_function(method, nullptr, arguments, count, nullptr, kind, result, answer) != nullptr;
+    if (begin_function(method, nullptr, arguments, count, nullptr, kind, result, answer) != nullptr) return true;
+    if (is_raising()) [[unlikely]]
+      throw_pending();
+    return false;
   }
 
   Frame* top() const { return top_ != nullptr && top_->paused ? nullptr : top_; }  // null: nothing runs
@@ -96,6 +102,9 @@ class VirtualMachine : private ThreadState {
   // Leaves an exception to the loop, which raises it next; throws it if that cannot be (MemoryError).
   void raise_next(const Error& error);
   void raise_next(const Value& exception);
+  bool is_raising() const { return !pending_.is_undefined(); }  // one waits for the loop
+  [[noreturn]] void throw_pending();  // for a step that the loop does not call
+  Value take_pending() noexcept { return std::move(pending_); }
   void drop_memory_error() noexcept { memory_error_ = Value(); }
   // Ends what stands on the stack down to `entry` (null: all of it) though it has not run to its end.
   void drop_frames(Frame* entry) noexcept;
@@ -113,13 +122,16 @@ class VirtualMachine : private ThreadState {
   // From now on a traceback's entry keeps the variables of its frame, as long as the exception lives.
   void keep_variables(bool keep) { keeps_variables_ = keep; }
   bool keeps_variables() const { return keeps_variables_; }
-  // Looks at exceptions that native code raises, before their first handler: what adds hints to them.
-  using Noter = void (*)(Interpreter& in, const Value& exception);
+  // Adds hints to an exception that native code has raised in `frame`. It is called when the exception leaves that frame, or when
+  // somebody asks for the notes there (make_notes): most exceptions have a handler beside them, and nobody reads their hints.
+  using Noter = void (*)(Interpreter& in, const Value& exception, const Frame& frame);
   void set_noter(Noter noter) { noter_ = noter; }
+  void make_notes(const Value& exception) noexcept;
 
  private:
   friend class Task;
   friend class Threads;
+  friend class PendingAside;
   struct Paused {};  // Note [Pausing] in task.cpp
 
   // The loop (vm.cpp). False: `pending_` is an exception that no frame up to `entry` handles; they are gone.
@@ -139,6 +151,9 @@ class VirtualMachine : private ThreadState {
   void call_tracer(FrameObject* object, const char* event, const Value& argument);
   void call_profiler(FrameObject* object, const char* event, const Value& argument);
   Value run(Frame* entry);
+  bool try_run(Frame* entry, Value& out);  // false: the exception is in pending_
+  // For call_function: the frame that is to run, or null, and `answer` is the answer (Undefined: the exception is in pending_).
+  Frame* begin_from_native(Function* function, const Value& self, const Args& args, Value& answer);
   // For a Task: the frame of a call without arguments (null: `out` is the answer).
   Frame* begin_entry(Function* function, Value& out);
 
@@ -153,6 +168,7 @@ class VirtualMachine : private ThreadState {
   // Calls a method of the object that the window begins with.
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
+  // Null, and `out` Undefined: the arguments do not fit, and the exception is in pending_.
   // `window` null: at the end of the running frame. `arguments` are moved from; they may stand in the window already.
   Frame* begin_function(Function* function, Value* window, Value* arguments, uint32_t count, const Tuple* keywords,
                         FrameKind kind, uint32_t result, Value& out);
@@ -179,7 +195,7 @@ class VirtualMachine : private ThreadState {
   // Returns false if the exception has to be thrown: MemoryError.
   bool take_error(const Error& error);
   bool take_exception(Value exception);
-  void note(const Value& exception) noexcept;
+  void note(const Value& exception, const Frame& frame) noexcept;
   Value made_of(const Error& error) noexcept;
   void take_context(const Value& exception);
   void find_native_limit();
@@ -203,6 +219,22 @@ class VirtualMachine : private ThreadState {
   Noter noter_ = nullptr;
   bool keeps_variables_ = false;
   std::vector<Value> watched_;  // FrameObjects of the frames of kind Watched
+};
+
+// Around scripts that run because an object ends, which may be in the middle of a step: the exception that waits for the loop is put
+// aside, so that their own loop does not take it for one of theirs.
+class PendingAside {
+ public:
+  explicit PendingAside(VirtualMachine& vm) noexcept : vm_(vm), kept_(vm.take_pending()) {}
+  ~PendingAside() {
+    if (!kept_.is_undefined()) vm_.pending_ = std::move(kept_);
+  }
+  PendingAside(const PendingAside&) = delete;
+  PendingAside& operator=(const PendingAside&) = delete;
+
+ private:
+  VirtualMachine& vm_;
+  Value kept_;
 };
 
 // Does the exception come from a limit or a cancellation, which no handler of a script sees?

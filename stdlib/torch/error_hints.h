@@ -11,6 +11,8 @@ namespace tessera::stdlib {
 std::string hint_for(const Refusal& refusal, const std::string& message);
 
 // For exceptions that the language itself raises about tensors and layers: calling a tensor, a list plus a tensor, ...
-std::string hint_for_language_error(Interpreter& in, const Value& exception, const std::string& message);
+// `frame`: where it was raised.
+std::string hint_for_language_error(Interpreter& in, const Value& exception, const std::string& message,
+                                    const lang::Frame& frame);
 
 }  // namespace tessera::stdlib

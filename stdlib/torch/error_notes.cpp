@@ -94,7 +94,10 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
 
 void note_refusal(Interpreter& in, const Value& exception) {
   // Nothing is wrong with an operand; and hasattr() asks often.
-  if (is_error(in, exception, ErrorKind::AttributeError)) return note_language_error(in, exception);
+  if (is_error(in, exception, ErrorKind::AttributeError)) {
+    if (in.vm().top() != nullptr) note_language_error(in, exception, *in.vm().top());
+    return;
+  }
   if (is_error(in, exception, ErrorKind::StopIteration)) return;
   std::vector<Value> operands;
   for (const Frame* frame = in.vm().top(); frame != nullptr && is_library(*frame) && operands.empty();
@@ -122,14 +125,14 @@ std::string hint_for_argument(Interpreter& in, const Value& v) {
   return "hint: " + mended + " would fit";
 }
 
-void note_language_error(Interpreter& in, const Value& exception) {
+void note_language_error(Interpreter& in, const Value& exception, const Frame& frame) {
   const ErrorKind kinds[] = {ErrorKind::TypeError, ErrorKind::AttributeError, ErrorKind::NameError,
                              ErrorKind::ImportError, ErrorKind::IndexError};
   if (std::none_of(std::begin(kinds), std::end(kinds), [&](ErrorKind kind) { return is_error(in, exception, kind); }))
     return;
   std::vector<std::string>& notes = as_exception(exception)->notes;
   if (!notes.empty()) return;
-  std::string hint = hint_for_language_error(in, exception, str_text(in, exception));
+  std::string hint = hint_for_language_error(in, exception, str_text(in, exception), frame);
   if (!hint.empty()) notes.push_back(std::move(hint));
 }
 

@@ -7,6 +7,10 @@
 
 #include "stdlib/torch/state.h"
 
+namespace tessera::lang {
+struct Frame;
+}
+
 namespace tessera::stdlib {
 
 // One note for each tensor among the operands, one for the layer that was running, and a hint where one is certain to help.
@@ -16,7 +20,7 @@ std::vector<std::string> notes_of(Interpreter& in, const std::string& message, s
 void note_refusal(Interpreter& in, const Value& exception);
 
 // A hint for an exception that the language itself raises, where there is one (VirtualMachine::set_noter).
-void note_language_error(Interpreter& in, const Value& exception);
+void note_language_error(Interpreter& in, const Value& exception, const lang::Frame& frame);
 
 // How to make a tensor of an array or a list that stands where one is wanted; "" for anything else.
 std::string hint_for_argument(Interpreter& in, const Value& v);

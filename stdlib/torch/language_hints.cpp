@@ -29,12 +29,32 @@ using ast::try_as;
 
 bool says(std::string_view message, std::string_view part) { return message.find(part) != message.npos; }
 
+// The expression that failed, which is looked for when a hint first asks: most messages fit none.
+class LateExpression {
+ public:
+  LateExpression(Interpreter& in, const Frame& frame) : in_(in), frame_(frame) {}
+  explicit operator bool() const { return found().has_value(); }
+  const FailingExpression* operator->() const { return &*found(); }
+  const FailingExpression& operator*() const { return *found(); }
+
+ private:
+  const std::optional<FailingExpression>& found() const {
+    if (!sought_) found_ = failing_expression(in_, frame_);
+    sought_ = true;
+    return found_;
+  }
+  Interpreter& in_;
+  const Frame& frame_;
+  mutable bool sought_ = false;
+  mutable std::optional<FailingExpression> found_;
+};
+
 struct Failure {
   Interpreter& in;
   const Frame& frame;  // of the program
   const Value& exception;
   const std::string& message;
-  std::optional<FailingExpression> failing;
+  LateExpression failing;
 
   std::string text(Span span) const { return std::string(failing->text(span)); }
 };
@@ -332,10 +352,11 @@ constexpr Hint kHints[] = {misspelt_keyword, called_a_value,         list_and_te
 
 }  // namespace
 
-std::string hint_for_language_error(Interpreter& in, const Value& exception, const std::string& message) {
-  const Frame* const user = program_frame(in.vm().top());
+std::string hint_for_language_error(Interpreter& in, const Value& exception, const std::string& message,
+                                    const Frame& frame) {
+  const Frame* const user = program_frame(&frame);
   if (user == nullptr) return "";
-  const Failure failure{in, *user, exception, message, failing_expression(in, *user)};
+  const Failure failure{in, *user, exception, message, LateExpression(in, *user)};
   for (const Hint hint : kHints)
     if (std::string found = hint(failure); !found.empty()) return found;
   return "";

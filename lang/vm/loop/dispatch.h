@@ -70,6 +70,13 @@
     TS_ENTER(top_);                                 \
   } while (false)
 
+// For a case that has found out itself that it cannot go on: `step` leaves the exception in pending_.
+#define TS_FAIL(step) \
+  TS_SAVE();          \
+  step;               \
+  TS_RAISE();         \
+  TS_NEXT
+
 // After a step that may have left an exception there.
 #define TS_RAISE_PENDING()                   \
   if (!pending_.is_undefined()) [[unlikely]] \

@@ -389,6 +389,24 @@ Value deque_popleft(Interpreter& in, const Args& args) {
   return take_front(self_of(args));
 }
 
+bool short_append(Interpreter&, Value* args, Value& answer) {
+  Deque* const d = deque_of(args[0]);
+  if (d->maxlen != kUnbounded || d->size == d->ring.size()) return false;
+  d->at(d->size) = std::move(args[1]);
+  ++d->size;
+  ++d->changes;
+  answer = Value::none();
+  return true;
+}
+
+template <Value (*kTake)(Deque*)>
+bool short_take(Interpreter&, Value* args, Value& answer) {
+  Deque* const d = deque_of(args[0]);
+  if (d->size == 0) return false;
+  answer = kTake(d);
+  return true;
+}
+
 Value deque_extend(Interpreter& in, const Args& args) {
   extend_from(in, self_of(args), args[1], false);
   return Value::none();
@@ -503,10 +521,10 @@ Value deque_reduce(Interpreter& in, const Args& args) {
 const NativeDef kMethods[] = {
     {"__reduce__(self)", deque_reduce},
     {"__init__(self, iterable=..., maxlen=None)", deque_init},
-    {"append(self, x, /)", deque_append, "Add at the right end."},
+    {"append(self, x, /)", deque_append, "Add at the right end.", {short_append, 2}},
     {"appendleft(self, x, /)", deque_appendleft, "Add at the left end."},
-    {"pop(self)", deque_pop, "Take from the right end."},
-    {"popleft(self)", deque_popleft, "Take from the left end."},
+    {"pop(self)", deque_pop, "Take from the right end.", {short_take<take_back>, 1}},
+    {"popleft(self)", deque_popleft, "Take from the left end.", {short_take<take_front>, 1}},
     {"extend(self, iterable, /)", deque_extend, "Add many at the right end."},
     {"extendleft(self, iterable, /)", deque_extendleft, "Add many at the left end, one after the other."},
     {"clear(self)", deque_clear, "Remove everything."},
