@@ -19,6 +19,7 @@
 #include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
 
 namespace tessera::lang {
 namespace {
@@ -212,29 +213,27 @@ Error stop(Value value) {
   return Error(ErrorKind::StopIteration, std::move(value));
 }
 
-// A generator's return value and a script's own StopIteration are kept when there is no default.
-bool step(Interpreter& in, const Value& it, bool wants_stop, Value& out) {
-  if (!wants_stop || !it.is_object()) return next(in, it, out);
-  if (it.as_object()->kind == ObjectKind::Generator) {
-    if (generator_resume(in, object_cast<Generator>(it), Value::none(), out)) return true;
-    throw stop(std::move(out));
+// next() without a default: a generator's return value and a script's own StopIteration are kept. Answers a failure at the end.
+Value next_or_stop(Interpreter& in, const Value& it) {
+  Value out;
+  if (it.is_object() && it.as_object()->kind == ObjectKind::Generator) {
+    if (generator_resume(in, object_cast<Generator>(it), Value::none(), out)) return out;
+    return failure(in, stop(std::move(out)));
   }
-  if (it.as_object()->type->type_flags & kScriptClass) {
+  if (it.is_object() && (it.as_object()->type->type_flags & kScriptClass)) {
     const Value method = type_lookup(it.as_object()->type, in.names->next);
-    if (!method.is_undefined() && method.is_object() && method.as_object()->kind == ObjectKind::Function) {
-      out = call_special(in, method, it);
-      return true;
-    }
+    if (is_function(method)) return in.vm().call_function_answer(as_function(method), it, Args{});
   }
-  return next(in, it, out);
+  clear_stop_value(in);
+  if (next(in, it, out)) return out;
+  return failure(in, stop(take_stop_value(in, it)));
 }
 
 Value next_function(Interpreter& in, const Args& args) {
+  if (args[1].is_undefined()) return next_or_stop(in, args[0]);
   Value out;
   clear_stop_value(in);
-  if (step(in, args[0], args[1].is_undefined(), out)) return out;
-  if (args[1].is_undefined()) return failure(in, stop(take_stop_value(in, args[0])));
-  return args[1];
+  return next(in, args[0], out) ? out : args[1];
 }
 
 constexpr NativeDef kRows[] = {

@@ -349,6 +349,10 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   Value answer;
   if (object.is_object() && object.as_object()->type == in.types.dict) {
     Dict* const dict = as_dict(object);
+    if (key.is_object() && key.as_object()->type->slots.hash == nullptr) [[unlikely]] {
+      in.vm().raise_next(make_error(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"}));
+      return Step::Raised;
+    }
     const Value* found = is_plain_str(in, key) ? dict_get_str(dict, as_str(key)) : nullptr;
     if (found == nullptr) found = dict_get(in, dict, key);
     if (found == nullptr) {
@@ -367,6 +371,9 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
     return Step::Done;
   } else if (const char* const error = char_or_range_error(in, object, key, answer)) {
     in.vm().raise_next(Error(ErrorKind::IndexError, error));
+    return Step::Raised;
+  } else if (answer.is_undefined() && type_of(in, object)->slots.get_item == nullptr) {
+    in.vm().raise_next(make_error(ErrorKind::TypeError, {"'", type_name(in, object), "' object is not subscriptable"}));
     return Step::Raised;
   } else if (answer.is_undefined() && !in.vm().catches([&] { answer = get_item(in, object, key); })) {
     return Step::Raised;
