@@ -5,11 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/objects/exception.h"
 #include "stdlib/torch/state.h"
-
-namespace tessera::lang {
-struct Frame;
-}
 
 namespace tessera::stdlib {
 
