@@ -95,6 +95,8 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
 void list_extend_step(Interpreter& in, const Value& list, const Value& iterable);
 void spread_step(Interpreter& in, Value& iterable, const Value& callee);  // f(*iterable)
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
+// Leaves the TypeError of a value that is not iterable to the loop, and answers false.
+[[gnu::cold]] bool cannot_iterate(Interpreter& in, const Value& source);
 // `take`: the source is a temporary.
 [[nodiscard]] bool unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);
 [[nodiscard]] bool unpack_star_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t before, uint32_t after);

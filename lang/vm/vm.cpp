@@ -1,12 +1,12 @@
 // The loop: one case per instruction of opcodes.def. The cases stand in loop/*.inc by theme, in the words of
-// loop/dispatch.h; what takes longer than a few machine instructions is a function in steps.cpp.
+// loop/dispatch.h; what takes longer than a few machine instructions is a function in steps_*.cpp.
 //
 // Rules for whoever writes a case:
 //  1. Whatever may throw, run script code or collect comes after TS_SAVE(): the traceback, the handlers and whoever looks
 //     at the running frames read frame->pc.
 //  2. No Value may live in the loop across a call that may throw, neither a variable nor an argument by value: each one
 //     would need a landing pad, and with landing pads the compiler keeps `pc` in memory (13 % slower over all of
-//     bench/language). Such a Value belongs into a function in steps.cpp. scripts/lint counts the landing pads.
+//     bench/language). Such a Value belongs into a function in steps_*.cpp. scripts/lint counts the landing pads.
 //  3. A scope with a destructor ends before TS_NEXT: a computed goto out of it skips the destructor (g++) or does not
 //     compile (clang).
 //  4. A temporary that was an operand is taken or dropped (Note [Temporaries die] in opcodes.def).

@@ -1,0 +1,274 @@
+// The longer steps of loops, functions and calls, out of the loop.
+#include "lang/vm/steps.h"
+
+#include "lang/builtins/builtins.h"
+#include "lang/core/bind.h"
+#include "lang/core/failure.h"
+#include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/attribute_reads.h"
+#include "lang/objects/class_slots.h"
+#include "lang/objects/generator.h"
+#include "lang/types/iterators.h"
+#include "lang/types/list.h"
+#include "lang/types/range.h"
+#include "lang/types/str.h"
+#include "lang/types/tuple.h"
+#include "lang/vm/vm.h"
+
+namespace tessera::lang {
+
+// --- for loops
+
+void take_sequence(Interpreter& in, Value* state) {
+  Object* const object = state->as_object();
+  if ((object->type != in.types.list_iterator && object->type != in.types.tuple_iterator) || object->refcount != 1) return;
+  SequenceIterator* const iterator = known_cast<SequenceIterator>(object);
+  if (!is_list(iterator->sequence) && !is_tuple(iterator->sequence)) return;  // exhausted
+  state[1] = Value::integer(iterator->index);
+  Value sequence = std::move(iterator->sequence);
+  *state = std::move(sequence);
+}
+
+bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
+  state[2] = Value();
+  if (state->is_object()) {
+    const Type* const type = state->as_object()->type;
+    if (type == in.types.list || type == in.types.tuple || (type == in.types.str && as_str(*state)->is_ascii())) {
+      state[1] = Value::integer(0);
+      return false;
+    }
+    if (is_range(*state)) {
+      const Range range = *as_range(*state);
+      state[0] = Value::integer(range.start);
+      state[1] = Value::integer(range.length);
+      state[2] = Value::integer(range.step);
+      return false;
+    }
+    Function* const method =
+        (type->type_flags & kScriptClass) ? special_function(in, type, SpecialSlot::Iter) : nullptr;
+    if (method != nullptr && !(method->code->code_flags & kGenerator)) {
+      state[1] = Value();
+      Value self = std::move(*state), answer;
+      return in.vm().enter(method, &self, 1, FrameKind::Iterator, static_cast<uint32_t>(state - frame->registers),
+                           answer);
+    }
+  }
+  state[1] = Value();
+  if (state->is_object() && state->as_object()->kind == ObjectKind::Generator) return false;
+  if (!is_iterable(in, *state)) return !cannot_iterate(in, *state);
+  *state = iter(in, *state);
+  take_sequence(in, state);
+  return false;
+}
+
+namespace {
+
+// True when state[0] is the builtin range and all of its numbers fit into 64 bits: no object is made.
+bool for_prepare_range(Interpreter& in, Value* state, uint32_t count) {
+  if (!state->is(Value(in.types.range)) || count == 0 || count > 3) return false;
+  for (uint32_t i = 1; i <= count; ++i) {
+    if (!state[i].is_int()) return false;
+  }
+  const int64_t start = count == 1 ? 0 : state[1].as_int();
+  const int64_t stop = count == 1 ? state[1].as_int() : state[2].as_int();
+  const int64_t step = count == 3 ? state[3].as_int() : 1;
+  if (step == 0) throw Error(ErrorKind::ValueError, "range() arg 3 must not be zero");
+  const int64_t length = range_length(start, stop, step);
+  if (length < 0) return false;
+  if (count == 3) state[3] = Value();
+  state[0] = Value::integer(start);
+  state[1] = Value::integer(length);
+  state[2] = Value::integer(step);
+  return true;
+}
+
+}  // namespace
+
+bool for_prepare_call_step(Interpreter& in, Frame* frame, Value* state, uint32_t count) {
+  if (for_prepare_range(in, state, count)) return false;
+  if (is_function(*state) && !(as_function(*state)->code->code_flags & kGenerator)) {
+    const Value callee = std::move(*state);
+    Value answer;
+    return in.vm().enter(as_function(callee), state + 1, count, FrameKind::Iterable,
+                         static_cast<uint32_t>(state - frame->registers), answer);
+  }
+  *state = call(in, *state, Args{state + 1, count});
+  for (uint32_t i = 1; i <= count; ++i) state[i] = Value();
+  return for_prepare_step(in, frame, state);
+}
+
+bool enter_next_step(Interpreter& in, Value* state, uint32_t result) {
+  Function* const method = special_function(in, state->as_object()->type, SpecialSlot::Next);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  Value self = *state, answer;
+  return in.vm().enter(method, &self, 1, FrameKind::Item, result, answer);
+}
+
+// --- functions and calls
+
+namespace {
+
+Cell* cell_of(const Frame& frame, const Capture& capture) {
+  if (capture.from == Capture::From::Closure) return frame.function->closure[capture.index];
+  const uint32_t first = capture.from == Capture::From::Far ? frame.code->near_registers : 0;
+  return known_cast<Cell>(frame.registers[first + capture.index]);
+}
+
+}  // namespace
+
+void make_function_step(Interpreter& in, Frame* frame, Code* code, Value* operands, uint32_t which) {
+  Value made = make_function(in, code, frame->function->globals, frame->function->builtins);
+  Function* const function = as_function(made);
+  uint32_t next = 0;
+  if (which & 1) function->defaults = std::move(operands[next++]);
+  if (which & 2) function->keyword_defaults = std::move(operands[next++]);
+  if (which & 4) function->annotations = std::move(operands[next++]);
+  for (size_t i = 0; i < code->captures.size(); ++i) {
+    const Capture& capture = code->captures[i];
+    Cell* const cell = cell_of(*frame, capture);
+    ++cell->refcount;
+    function->closure[i] = cell;
+  }
+  *operands = std::move(made);
+}
+
+static constexpr uint32_t kFewArguments = 5;
+
+// Whether the arguments are right as they are, and defaults fill what is left of the few parameters.
+static bool fits_by_position(const Signature& signature, const Value* values, uint32_t count) {
+  if (count < signature.plain_least || count > signature.positional_count || signature.parameters.size() > kFewArguments)
+    return false;
+  if (signature.plain) [[likely]]
+    return true;
+  const Parameter* const parameters = signature.parameters.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!needs_no_conversion(parameters[i], values[i])) return false;
+  }
+  return true;
+}
+
+namespace {
+
+// The arguments of a call that fits_by_position, moved to where their defaults have room behind them.
+class FewValues {
+ public:
+  FewValues(const Signature& signature, Value* given, uint32_t count)
+      : size_(static_cast<uint32_t>(signature.parameters.size())) {
+    for (uint32_t i = 0; i < count; ++i) new (data() + i) Value(std::move(given[i]));
+    const Parameter* const parameters = signature.parameters.data();
+    for (uint32_t i = count; i < size_; ++i) new (data() + i) Value(parameters[i].default_value);
+  }
+  ~FewValues() {
+    for (uint32_t i = 0; i < size_; ++i) data()[i].~Value();
+  }
+  FewValues(const FewValues&) = delete;
+  FewValues& operator=(const FewValues&) = delete;
+  Value* data() { return reinterpret_cast<Value*>(room_); }
+  const Value* data() const { return reinterpret_cast<const Value*>(room_); }
+  uint32_t size() const { return size_; }
+
+ private:
+  alignas(Value) unsigned char room_[kFewArguments * sizeof(Value)];
+  uint32_t size_;
+};
+
+}  // namespace
+
+// Enters the __len__ of a script's class for a Call of len(). Returns false if it has done nothing. A tracer is told of the native
+// function's call and return, so it runs in the usual way.
+static bool enter_length(Interpreter& in, Value& callee, Value& object) {
+  VirtualMachine& vm = in.vm();
+  if (!object.is_object() || !(object.as_object()->type->type_flags & kScriptClass) || op_of(vm.top()->pc[-1]) != Op::Call ||
+      !vm.trace_function().is_undefined() || !vm.profile_function().is_undefined())
+    return false;
+  Function* const method = special_function(in, object.as_object()->type, SpecialSlot::Length);
+  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
+  callee = Value();
+  Value self = std::move(object), unused;
+  vm.catches([&] { vm.enter(method, &self, 1, FrameKind::Operator, 0, unused); });
+  return true;
+}
+
+// Past the short way. A function of its own: the short ones must not pay for its frame.
+[[gnu::noinline]] static bool call_native_long(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
+                                               uint32_t count, Value& target) {
+  Object* failed = nullptr;  // the answer itself stays in the machine's registers
+  const bool returned = in.vm().catches([&] {
+    const Signature* const signature = function->signature;
+    // `list.append(x, y)` names its own self, which may be of any type.
+    const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
+    Value answer;
+    if (own && signature->plain_count == count) [[likely]] {
+      answer = function->function.answer(in, Args{window, count, nullptr, function});
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+    } else if (own && fits_by_position(*signature, window, count)) {
+      // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
+      const FewValues values(*signature, window, count);
+      answer = function->function.answer(in, {values.data(), values.size(), nullptr, function});
+    } else {
+      answer = call_native_moving(in, function, window, count);
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+    }
+    if (callee != nullptr) *callee = Value();
+    if (is_failure(answer)) [[unlikely]]
+      failed = answer.as_object();
+    else
+      target = std::move(answer);
+  });
+  if (failed != nullptr) [[unlikely]] {
+    in.vm().raise_next(Value::adopt(failed));
+    return false;
+  }
+  return returned;
+}
+
+bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target) {
+  if (function->short_count == count && function->short_way != nullptr &&
+      (function->owner == nullptr || is_own_method(function, window, count))) {
+    Value answer;
+    if (function->short_way(in, window, answer)) [[likely]] {
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+      if (callee != nullptr) *callee = Value();
+      target = std::move(answer);
+      return true;
+    }
+  }
+  if (function->short_way == &short_length && callee != nullptr && count == 1 && enter_length(in, *callee, *window)) return false;
+  return call_native_long(in, function, callee, window, count, target);
+}
+
+bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target) {
+  Value taken = argument, answer;
+  if (!way(in, &taken, answer)) return false;
+  target = std::move(answer);
+  return true;
+}
+
+bool load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache) {
+  if (const Value* const known = object.is_object() ? value_at_site(object.as_object(), cache.name, cache.site) : nullptr) {
+    Value method = *known;
+    target[0] = Value();
+    target[1] = std::move(method);
+    return true;
+  }
+  bool bound = false;
+  Value self = object, error;
+  Value method = get_method_or_error(in, self, cache.name, cache.fresh(), bound, error);
+  if (method.is_undefined()) {
+    in.vm().raise_next(error);
+    return false;
+  }
+  if (bound) {
+    target[0] = std::move(method);
+    target[1] = std::move(self);
+  } else {
+    target[0] = Value();
+    target[1] = std::move(method);
+  }
+  return true;
+}
+
+}  // namespace tessera::lang
