@@ -152,8 +152,8 @@ int run_program(const Options& options, Terminal& terminal) {
 }
 
 int run_interactive(const Options& options, Terminal& terminal) {
-  // Not at a terminal: a program on standard input, as for CPython.
-  if (isatty(STDIN_FILENO) == 0) {
+  // Not at a terminal: a program on standard input, as for CPython, unless a prompt is asked for.
+  if (isatty(STDIN_FILENO) == 0 && !options.flags.inspect) {
     Options piped = options;
     piped.action = Options::Action::Stdin;
     piped.arguments = {""};

@@ -1,4 +1,7 @@
-// The plain prompt: a line at a time, as a terminal without keys gives them.
+// The plain prompt: a line at a time, as a terminal without keys gives them, or a program that drives the prompt through pipes. Such a
+// program knows CPython's `python -i`: its prompts, which go to the standard error, and results that stand alone.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -11,13 +14,14 @@ namespace {
 
 class PlainClient : public Client {
  public:
-  explicit PlainClient(Terminal& terminal) : terminal_(terminal) {}
+  PlainClient(Terminal& terminal, bool driven) : terminal_(terminal), driven_(driven) {}
 
   Style style() const override { return {}; }
   void write(std::string_view text) override { terminal_.write_out(text); }
   void show_result(int number, const Display& value) override {
     const bool several = value.text.find('\n') != std::string::npos;
-    terminal_.write_out("Out[" + std::to_string(number) + "]: " + (several ? "\n" : "") + value.text + "\n");
+    if (driven_) terminal_.write_out(value.text + "\n");
+    else terminal_.write_out("Out[" + std::to_string(number) + "]: " + (several ? "\n" : "") + value.text + "\n");
   }
   void show(const Display& what) override {
     if (!what.text.empty()) terminal_.write_out(what.text + "\n");
@@ -29,7 +33,15 @@ class PlainClient : public Client {
 
  private:
   Terminal& terminal_;
+  const bool driven_;
 };
+
+void show_prompt(Session& session, Terminal& terminal, bool driven, bool begun) {
+  const std::string first = "In [" + std::to_string(session.number()) + "]: ";
+  if (driven) terminal.write_error(begun ? "... " : ">>> ");
+  else terminal.write_out(begun ? std::string(first.size() - 5, ' ') + "...: " : first);
+  terminal.flush();
+}
 
 enum class Read { kLine, kEnd, kInterrupted };
 
@@ -44,14 +56,11 @@ Read read_line(Terminal& terminal, std::string& line) {
 }
 
 // Lines up to something that can be run or refused; false at the end of input. Ctrl-C forgets what was begun.
-bool read_block(Session& session, Terminal& terminal, std::string& text) {
-  const std::string first = "In [" + std::to_string(session.number()) + "]: ";
-  const std::string next = std::string(first.size() - 5, ' ') + "...: ";
+bool read_block(Session& session, Terminal& terminal, bool driven, std::string& text) {
   text.clear();
   std::string line;
   for (;;) {
-    terminal.write_out(text.empty() ? first : next);
-    terminal.flush();
+    show_prompt(session, terminal, driven, !text.empty());
     switch (read_line(terminal, line)) {
       case Read::kEnd: return !text.empty();
       case Read::kInterrupted:
@@ -67,16 +76,20 @@ bool read_block(Session& session, Terminal& terminal, std::string& text) {
 
 }  // namespace
 
+bool is_driven() { return isatty(STDIN_FILENO) == 0; }
+
 int run_plain_prompt(Interpreter& in, Terminal& terminal) {
-  PlainClient client(terminal);
+  const bool driven = is_driven();
+  PlainClient client(terminal, driven);
   Session session(in, client);
   std::string text;
-  while (read_block(session, terminal, text)) {
+  while (read_block(session, terminal, driven, text)) {
     keep_reserve(in);
     const Outcome outcome = session.run(text);
     if (outcome.kind == Outcome::Kind::kLeft) return outcome.status;
   }
-  terminal.write_out("\n");
+  if (driven) terminal.write_error("\n");
+  else terminal.write_out("\n");
   return 0;
 }
 

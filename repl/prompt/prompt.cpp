@@ -303,8 +303,8 @@ int Prompt::run() {
 }  // namespace
 
 int run_prompt(Interpreter& in, Terminal& terminal) {
-  if (in.host().flags.quiet == 0)
-    terminal.write_out("Tessera " TESSERA_VERSION ": a tensor language. :help shows what there is, Ctrl-D leaves.\n");
+  constexpr const char* kBanner = "Tessera " TESSERA_VERSION ": a tensor language. :help shows what there is, Ctrl-D leaves.\n";
+  if (in.host().flags.quiet == 0) is_driven() ? terminal.write_error(kBanner) : terminal.write_out(kBanner);
   terminal.flush();
   const bool at_terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   if (!at_terminal || is_plain_terminal(process_environment)) return run_plain_prompt(in, terminal);

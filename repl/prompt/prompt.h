@@ -11,5 +11,7 @@ int run_prompt(Interpreter& in, Terminal& terminal);
 
 // Line by line, without keys and colours: for terminals that have neither (TERM=dumb).
 int run_plain_prompt(Interpreter& in, Terminal& terminal);
+// Whether a program drives the prompt through a pipe or a file (`tsr -i`): it reads prompts from the standard error, as of CPython.
+bool is_driven();
 
 }  // namespace tessera::repl
