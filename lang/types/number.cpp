@@ -175,10 +175,8 @@ Value finite_power(Interpreter& in, double real, double imag) {
 // Small whole exponents by multiplication, as CPython does, so that (1+2j)**2 is exact.
 Value complex_power(Interpreter& in, double ar, double ai, double br, double bi) {
   if (br == 0 && bi == 0) return make_complex(in, 1, 0);
-  if (ar == 0 && ai == 0) {
-    if (bi != 0 || br < 0) throw_zero("0.0 to a negative or complex power");
-    return make_complex(in, 0, 0);
-  }
+  const bool of_zero = ar == 0 && ai == 0;
+  if (of_zero && (bi != 0 || br < 0)) throw_zero("0.0 to a negative or complex power");
   if (bi == 0 && br == std::floor(br) && std::fabs(br) <= 100) {
     double rr = 1, ri = 0, pr = ar, pi = ai;
     for (uint32_t n = static_cast<uint32_t>(std::fabs(br)); n != 0; n >>= 1) {
@@ -195,6 +193,7 @@ Value complex_power(Interpreter& in, double ar, double ai, double br, double bi)
     as_complex(in, complex_divide(in, 1, 0, rr, ri), rr, ri);
     return finite_power(in, rr, ri);
   }
+  if (of_zero) return make_complex(in, 0, 0);
   const double magnitude = std::hypot(ar, ai), angle = std::atan2(ai, ar);
   double length = std::pow(magnitude, br), phase = angle * br;
   if (bi != 0) {

@@ -425,7 +425,8 @@ void set_item(Interpreter& in, const Value& object, const Value& key, const Valu
 void del_item(Interpreter& in, const Value& object, const Value& key) {
   if (const auto slot = type_of(in, object)->slots.del_item) return slot(in, object, key);
   // CPython has two sentences: the first is for an index into a sequence.
-  const bool by_index = object.is_object() && type_of(in, object)->slots.length != nullptr && key.is_int();
+  const auto may_be_sequence = [](const Type* type) { return type->slots.length != nullptr || (type->type_flags & kScriptClass); };
+  const bool by_index = object.is_object() && may_be_sequence(type_of(in, object)) && (key.is_int() || key.is_bool());
   throw_error(ErrorKind::TypeError, "'%s' object %s support item deletion", std::string(type_name(in, object)).c_str(),
               by_index ? "doesn't" : "does not");
 }
