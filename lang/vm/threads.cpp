@@ -377,13 +377,14 @@ void Threads::finish(Thread& thread) {
     }
   }
   in_.vm().forget_tracers();
+  // What the thread alone held goes now, as long as it has the baton: the references of objects are not counted atomically.
+  drop(in_.shared->context), drop(in_.shared->async_generator_first), drop(in_.shared->async_generator_finalizer);
   save(thread);
   thread.state_.release_stack();
   if (thread.extension_ != nullptr) extension_.drop(thread.extension_);
   in_.heap.refund(thread.booked_);
   const auto place = std::find_if(threads_.begin(), threads_.end(), [&](const auto& t) { return t.get() == &thread; });
-  const std::unique_ptr<Thread> own = std::move(*place);
-  threads_.erase(place);
+  threads_.erase(place);  // the Thread ends here, before another one runs
   --others_;
   const std::lock_guard guard(lock_);
   grant_next();
