@@ -35,7 +35,8 @@ uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
   return Emitter::constant(make_tuple(in_, names.data(), names.size()));
 }
 
-// What was emitted since `behind_callee` is the argument of a call, whose Call comes next.
+// Turns the LoadGlobal of a callee into LoadCallee if the words behind it, from `behind_callee` on, only copy one argument. The Call of
+// that argument is emitted next.
 void Compiler::load_as_callee(size_t behind_callee) {
   std::vector<Word>& words = code_->words;
   const bool one_copy = words.size() == behind_callee + 1 && op_of(words.back()) == Op::Copy;

@@ -482,7 +482,7 @@ uint32_t Compiler::comprehension(Comprehension& e, int want) {
   const uint32_t work = workplace(want, e.span);
   const uint32_t state = top_;
   if (e.clauses[0].is_async) async_iterate(*e.clauses[0].iterable, state, e.clauses[0].iterable->span);
-  else iterate(*e.clauses[0].iterable, state, e.span);  // whose place an iterable that is none has in CPython
+  else iterate(*e.clauses[0].iterable, state, e.span);  // CPython reports a value that is not iterable at the whole comprehension
   const Op op = e.result == K::kList ? Op::BuildList : e.result == K::kSet ? Op::BuildSet : Op::BuildDict;
   const bool of_each = e.result != K::kSet && e.clauses.size() == 1 && e.clauses[0].conditions.empty() && !e.clauses[0].is_async;
   put(make_word(op, work, of_each ? state : work, 0, of_each ? 1 : 0), {e.span});

@@ -137,7 +137,7 @@ struct Type : GcObject {
   uint32_t place_in_base = 0;       // its own among those of its first base
   // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
   TypeMaker make = nullptr;
-  // The short way of `make` for one positional argument, of built-in types only (ShortWay in native.h); null: there is none.
+  // The short way (ShortWay in native.h) of `make` for one positional argument. Null in script classes and types without a short way.
   bool (*short_make)(Interpreter& in, Value* argument, Value& answer) = nullptr;
 
   void add_subclass(Type* type);

@@ -453,7 +453,7 @@ Value find_quietly(Interpreter& in, const Value& object, Str* name) {
   return Value();
 }
 
-// What a __getattr__ answers. Undefined: it has raised an AttributeError, which becomes `error`.
+// The value that the __getattr__ of the object's class returns. Undefined: the hook raised an AttributeError, which becomes `error`.
 Value call_hook(Interpreter& in, const Value& object, Str* name, Value& error) {
   const Value hook = type_lookup(type_of(in, object), in.names->getattr);
   const Value argument(name);

@@ -27,13 +27,13 @@ void update_type_flags(Interpreter& in, Type* type);
 // but a plain function of a script.
 enum class SpecialSlot : uint8_t { Call, GetItem, SetItem, DelItem, Iter, Next, Neg, Pos, Invert, Contains, Length };
 Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot);
-// What len() says when a __len__ has returned `given`; raises an error if that is no length.
-int64_t checked_length(Interpreter& in, const Value& given);
 // The same for operators, where a class may lack the one method: Undefined. Null: no method of a script's class is asked.
 const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected);
 const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op);
 const Value* compare_special(Interpreter& in, const Type* type, CompareOp op);
 // The flag of a class whose __abstractmethods__ has names (class_statement.cpp).
 void note_abstract_methods(Interpreter& in, Type* type);
+// The length that len() returns for `given`, the result of a __len__. Raises CPython's error if the result is not a valid length.
+int64_t checked_length(Interpreter& in, const Value& given);
 
 }  // namespace tessera::lang

@@ -606,7 +606,7 @@ Explainer::Answer Explainer::first_bad_target(std::uint32_t begin, std::uint32_t
 }
 
 // for f() in x, [1 for f() in x], with x as f(), del f(): CPython reads expressions where targets should stand, and refuses the first
-// that is none.
+// expression that cannot be a target.
 Explainer::Answer Explainer::list_of_targets() {
   std::uint32_t closed = 0;
   for (std::uint32_t i = at_; i > line_; --i) {

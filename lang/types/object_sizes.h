@@ -1,4 +1,4 @@
-// What sys.getsizeof and object.__sizeof__ say.
+// The sizes of objects in bytes that sys.getsizeof and object.__sizeof__ report: those of CPython 3.11.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tessera::lang {
 // The bytes that CPython 3.11 takes for an object of a built-in type or of a script's class, without the head that its collector
 // puts before it; of other objects those that we take. Programs that teach what a list or an int costs print these.
 int64_t size_in_cpython(Interpreter& in, const Value& value);
-// What stands before an object of such a type: the collector's head, and an instance's dict.
+// The bytes that CPython allocates before an object: the head of the garbage collector, and the pointers to an instance's dict.
 int64_t collector_head(Interpreter& in, const Value& value);
 
 }  // namespace tessera::lang

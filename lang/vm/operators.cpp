@@ -59,7 +59,7 @@ bool asks_repetition(const char* what, const Value& left, const Value& right) {
   return failure(in, make_error(ErrorKind::TypeError, words));
 }
 
-// This and the two below answer a failure.
+// The functions unsupported, bad_operand and incomparable return a failure (failure.h).
 [[gnu::cold, gnu::noinline]] Value unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
   if (asks_repetition(what, left, right))
     return refused(in, {"can't multiply sequence by non-int of type '", type_name(in, left), "'"});

@@ -24,8 +24,8 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
-// Finishes an arithmetic_step, compare_to_value_step, enter_contains_step or call_native_step with `answer`, the return value of the special method that
-// it called; `turn` is that of the method (special.h).
+// Finishes an arithmetic_step, compare_to_value_step, enter_contains_step or call_native_step with `answer`, the return value of the
+// special method that the step has entered; `turn` is the method's turn (special.h).
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
@@ -95,7 +95,7 @@ void format_value_step(Interpreter& in, Value* value, uint32_t conversion, bool 
 void list_extend_step(Interpreter& in, const Value& list, const Value& iterable);
 void spread_step(Interpreter& in, Value& iterable, const Value& callee);  // f(*iterable)
 void dict_update_step(Interpreter& in, const Value& dict, const Value& other, const Value* callee);
-// Leaves the TypeError of a value that is not iterable to the loop, and answers false.
+// Makes the TypeError of a value that is not iterable the pending exception of the loop. Returns false.
 [[gnu::cold]] bool cannot_iterate(Interpreter& in, const Value& source);
 // `take`: the source is a temporary.
 [[nodiscard]] bool unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint32_t count);
@@ -131,7 +131,7 @@ inline ShortWay::Fn short_way_of_one(const Value& callee) {
   }
   return object->kind == ObjectKind::Type ? known_cast<Type>(object)->short_make : nullptr;
 }
-// False: the call has to be made in the usual way.
+// Returns false if the short way does not take this argument; the function itself is called then.
 [[nodiscard]] bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target);
 [[nodiscard]] bool load_method_step(Interpreter& in, Value* target, const Value& object, InlineCache& cache);
 
@@ -150,7 +150,7 @@ void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form);
 
 [[noreturn]] void throw_unbound_local(Interpreter& in, Str* name);
 [[noreturn]] void throw_unbound_free(Interpreter& in, Str* name);
-// These leave the exception in VirtualMachine::pending_.
+// The functions below leave their exception in VirtualMachine::pending_.
 void raise_unbound_local(Interpreter& in, Str* name);
 void raise_unbound_free(Interpreter& in, Str* name);
 void raise_assertion(Interpreter& in, const Value* message);

@@ -252,7 +252,7 @@ bool unpack_step(Interpreter& in, Value* target, Value& source, bool take, uint3
     if (size > count) return too_many(in, count);
     Value copy;
     if (is_list(from) && std::any_of(target, target + count, [](const Value& v) { return v.is_object(); })) {
-      // What ends in a target may have a finalizer, which changes the list.
+      // The old value of a target dies when the target is written, and its finalizer may change the list that is being unpacked.
       copy = make_tuple(in, items, count);
       items = as_tuple(copy)->items;
     }

@@ -84,7 +84,7 @@ bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
   return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer);
 }
 
-// Leaves the exception of a failure to the loop. Returns false if the answer is none.
+// Makes the exception of a failure the pending exception of the loop. Returns false if the answer is a value and not a failure.
 bool raise_failure(Interpreter& in, const Value& answer) {
   if (!is_failure(answer)) [[likely]]
     return false;

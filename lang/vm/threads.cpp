@@ -377,7 +377,7 @@ void Threads::finish(Thread& thread) {
     }
   }
   in_.vm().forget_tracers();
-  // What the thread alone held goes now, as long as it has the baton: the references of objects are not counted atomically.
+  // The context and the async generator hooks of the thread are released while the thread has the baton: reference counts are not atomic.
   drop(in_.shared->context), drop(in_.shared->async_generator_first), drop(in_.shared->async_generator_finalizer);
   save(thread);
   thread.state_.release_stack();

@@ -122,8 +122,8 @@ class VirtualMachine : private ThreadState {
   // From now on a traceback's entry keeps the variables of its frame, as long as the exception lives.
   void keep_variables(bool keep) { keeps_variables_ = keep; }
   bool keeps_variables() const { return keeps_variables_; }
-  // Adds hints to an exception that native code has raised in `frame`. It is called when the exception leaves that frame, or when
-  // somebody asks for the notes there (make_notes): most exceptions have a handler beside them, and nobody reads their hints.
+  // The noter adds hints to an exception that native code has raised in `frame`. It runs when the exception leaves that frame, or when
+  // the handling code of the same frame reads the notes (make_notes): most exceptions are handled there, and their hints never read.
   using Noter = void (*)(Interpreter& in, const Value& exception, const Frame& frame);
   void set_noter(Noter noter) { noter_ = noter; }
   void make_notes(const Value& exception) noexcept;
