@@ -23,15 +23,15 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
-# No contraction of a*b+c: it would make results depend on the instruction set that was chosen.
-add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall$<SEMICOLON>-Wextra$<SEMICOLON>-ffp-contract=off>)
+# Options of every C++ source. No contraction of a*b+c: it would make results depend on the instruction set that was chosen.
+# Programs are compiled as libraries are, so that one precompiled header serves both.
+set(TESSERA_COMPILE_OPTIONS -fPIC -Wall -Wextra -ffp-contract=off)
 if(TESSERA_WERROR)
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  list(APPEND TESSERA_COMPILE_OPTIONS -Werror)
 endif()
-
 # g++ 12 takes the int in a value's union for a pointer and warns that nothing lies at address 0.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds>)
+  list(APPEND TESSERA_COMPILE_OPTIONS -Wno-array-bounds)
 endif()
 
 set(TESSERA_GRAMMAR_OPTIMISE -O1)
@@ -47,16 +47,16 @@ if(TESSERA_SANITIZE)
   if(TESSERA_SANITIZE STREQUAL THREAD)
     set(kinds thread)
   endif()
-  set(sanitize -fsanitize=${kinds} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+  list(APPEND TESSERA_COMPILE_OPTIONS -fsanitize=${kinds} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${kinds})
 endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
+  set(TESSERA_COMPILER_CACHE env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})  # else it keeps nothing that reads a precompiled header
   foreach(language CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${TESSERA_COMPILER_CACHE})
     endif()
   endforeach()
 endif()
@@ -75,7 +75,7 @@ if(MOLD_PROGRAM)
   endif()
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release)
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections$<SEMICOLON>-fdata-sections>)
+  list(APPEND TESSERA_COMPILE_OPTIONS -ffunction-sections -fdata-sections)
   add_link_options(-Wl,--gc-sections)
 endif()
 
@@ -130,3 +130,6 @@ function(tessera_file_options file compiler)
     set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS ${ARGN})
   endif()
 endfunction()
+
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${TESSERA_COMPILE_OPTIONS}>")
+include(Precompiled)

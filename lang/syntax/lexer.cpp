@@ -316,8 +316,8 @@ void Lexer::on_closing(Token kind, char bracket, char opener, Span span) {
     brackets_.pop_back();
     return add(kind, span);
   }
-  std::string message =
-      std::string("closing parenthesis '") + bracket + "' does not match opening parenthesis '" + open.kind + "'";
+  std::string message = "closing parenthesis '";  // joined piece by piece: of a sum g++ 12 believes that it overflows
+  message.append(1, bracket).append("' does not match opening parenthesis '").append(1, open.kind).append("'");
   std::uint32_t line = source_.line_number(open.at);
   if (line != source_.line_number(span.begin)) message += " on line " + std::to_string(line);
   fail({.message = message, .span = span});

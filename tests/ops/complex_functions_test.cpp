@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <string>
 #include <vector>
 
 #include "backends/complex_functions.h"

@@ -4,6 +4,8 @@
 // constants), `frame`, `temporaries` (the distance of the first register that is one), `this`.
 #pragma once
 
+#include <atomic>
+
 #if defined(TS_TRACED)
 #define TS_THREADED 0
 #define TS_CASE(name) case Op::name:

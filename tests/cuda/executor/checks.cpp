@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstring>
+
 #include "executor.h"
 
 namespace tessera_executor {
