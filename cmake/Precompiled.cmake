@@ -16,8 +16,12 @@ file(MAKE_DIRECTORY ${headers}.gch)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
 foreach(optimise "" ${TESSERA_SMALL})
-  execute_process(COMMAND ${TESSERA_COMPILER_CACHE} ${CMAKE_CXX_COMPILER} ${flags} -fvisibility=hidden -fvisibility-inlines-hidden
-                          ${TESSERA_COMPILE_OPTIONS} -std=c++20 ${optimise} -x c++-header ${headers} -o ${headers}.gch/as_compiled${optimise}
-                  COMMAND_ERROR_IS_FATAL ANY)
+  set(compile ${CMAKE_CXX_COMPILER} ${flags} -fvisibility=hidden -fvisibility-inlines-hidden ${TESSERA_COMPILE_OPTIONS} -std=c++20 ${optimise}
+              -x c++-header ${headers})
+  execute_process(COMMAND ${compile} -o ${headers}.gch/as_compiled${optimise} COMMAND_ERROR_IS_FATAL ANY)
+  # The form has this tree's path in it. The compiler's cache, which is to serve all trees, looks at the text and the options instead.
+  execute_process(COMMAND ${compile} -E -P OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(SHA256 sum "${CMAKE_CXX_COMPILER_VERSION} ${TESSERA_COMPILE_OPTIONS} ${flags} ${optimise} ${text}")
+  file(WRITE ${headers}.gch/as_compiled${optimise}.sum ${sum})
 endforeach()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-I${CMAKE_BINARY_DIR}/precompiled;-fpch-preprocess;SHELL:-include tessera_standard_headers.h>")

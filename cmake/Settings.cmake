@@ -53,7 +53,8 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(TESSERA_COMPILER_CACHE env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})  # else it keeps nothing that reads a precompiled header
+  # Else it keeps nothing that reads a precompiled header, or by all of its bytes (cmake/Precompiled.cmake).
+  set(TESSERA_COMPILER_CACHE env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 ${CCACHE_PROGRAM})
   foreach(language CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
       set(CMAKE_${language}_COMPILER_LAUNCHER ${TESSERA_COMPILER_CACHE})
