@@ -1,4 +1,4 @@
-# Every source begins with cmake/standard_headers.h, which g++ reads in a compiled form: half of what a small file took (docs/building.md).
+# Every source begins with cmake/standard_headers.inc, which g++ reads in a compiled form: half of what a small file took (docs/building.md).
 # It is compiled while the build is configured, so no target has to wait for it. Where the compiler's own options do not fit a form (an
 # instruction set for one file), g++ reads the text.
 option(TESSERA_PRECOMPILED "Compile the headers of the standard library once" ${PROJECT_IS_TOP_LEVEL})
@@ -9,8 +9,8 @@ endif()
 # A folder FILE.gch holds several forms, and g++ takes the first that fits. The header is found along the path of includes: clang, which
 # reads the same commands for an editor, then sees the text alone.
 set(headers ${CMAKE_BINARY_DIR}/precompiled/tessera_standard_headers.h)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/standard_headers.h)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/standard_headers.h ${headers} COPYONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/standard_headers.inc)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/standard_headers.inc ${headers} COPYONLY)
 file(REMOVE_RECURSE ${headers}.gch)
 file(MAKE_DIRECTORY ${headers}.gch)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
