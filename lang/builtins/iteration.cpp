@@ -192,7 +192,7 @@ Value any_function(Interpreter& in, const Args& args) { return Value::boolean(ha
 Value iter_function(Interpreter& in, const Args& args) {
   if (args[1].is_undefined()) {
     if (is_iterable(in, args[0])) return iter(in, args[0]);
-    return failure(in, make_error(ErrorKind::TypeError, {"'", type_name(in, args[0]), "' object is not iterable"}));
+    return failure(in, ErrorKind::TypeError, {"'", type_name(in, args[0]), "' object is not iterable"});
   }
   if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "iter(v, w): v must be callable");
   return callable_iter(in, args[0], args[1]);

@@ -41,7 +41,7 @@ namespace {
 
 Value len_function(Interpreter& in, const Args& args) {
   if (type_of(in, args[0])->slots.length != nullptr) return Value::integer(length(in, args[0]));
-  return failure(in, make_error(ErrorKind::TypeError, {"object of type '", type_name(in, args[0]), "' has no len()"}));
+  return failure(in, ErrorKind::TypeError, {"object of type '", type_name(in, args[0]), "' has no len()"});
 }
 
 Value repr_function(Interpreter& in, const Args& args) { return repr(in, args[0]); }

@@ -326,21 +326,21 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
 }
 
 Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
-  std::string message;
-  if (is_type(object)) {
-    message = make_error(ErrorKind::AttributeError, {"type object '", as_type(object)->name->view(), "' has no attribute '", name->view(), "'"}).message;
-  } else if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+  const auto error = [&](std::string_view before, std::string_view owner, std::string_view after) {
+    return make_attribute_error(in, object, name, {before, owner, after, " has no attribute '", name->view(), "'"});
+  };
+  if (is_type(object)) return error("type object '", as_type(object)->name->view(), "'");
+  if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
     const Value* const called = dict_get_str(object_cast<Module>(object)->dict, in.names->name);
-    const bool has_name = called != nullptr && is_str(*called);
-    message = (has_name ? "module '" + std::string(text_of(*called)) + "'" : std::string("module")) + " has no attribute '" + text(name) + "'";
-  } else {
-    message = make_error(ErrorKind::AttributeError, {"'", type_name(in, object), "' object has no attribute '", name->view(), "'"}).message;
+    return called != nullptr && is_str(*called) ? error("module '", text_of(*called), "'") : error("module", "", "");
   }
-  return make_attribute_error(in, object, name, std::move(message));
+  return error("'", type_name(in, object), "' object");
 }
 
 [[noreturn]] void no_attribute(Interpreter& in, const Value& object, Str* name) {
-  throw Thrown(missing_attribute(in, object, name));
+  Value error = missing_attribute(in, object, name);
+  set_context(in, as_exception(error));
+  throw Thrown(std::move(error));
 }
 
 bool is_attribute_error(Interpreter& in, const Value& exception) {

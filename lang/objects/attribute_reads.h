@@ -2,7 +2,8 @@
 // attributes often, and a C++ exception costs several times as much as the rest of such a read.
 #pragma once
 
-#include <string>
+#include <initializer_list>
+#include <string_view>
 
 #include "lang/core/value.h"
 
@@ -21,7 +22,7 @@ Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Attribu
 Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Value& error);
 // The same for get_method, with `bound` as there.
 Value get_method_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound, Value& error);
-// With name, object and context, as throw_attribute_error throws it.
-Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message);
+// The exception of throw_attribute_error, without its context.
+Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::initializer_list<std::string_view> words);
 
 }  // namespace tessera::lang

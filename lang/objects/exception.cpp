@@ -75,8 +75,35 @@ Value make_exception(Interpreter& in, Type* type, const Value& args) {
   return made;
 }
 
+namespace {
+
+Value make_with_message(Interpreter& in, ErrorKind kind, Value message) {
+  return make_exception(in, error_type(in, kind), make_tuple_moving(in, &message, 1));
+}
+
+// The words, one after the other.
+Value joined(Interpreter& in, std::initializer_list<std::string_view> words) {
+  size_t size = 0;
+  bool ascii = true;
+  for (const std::string_view word : words) {
+    size += word.size();
+    ascii = ascii && all_ascii(word);
+  }
+  if (!ascii) return make_str_lossy(in, make_error(ErrorKind::Exception, words).message);
+  Str* const text = new_str(in, size, size);
+  char* end = text->data;
+  for (const std::string_view word : words) end = std::copy(word.begin(), word.end(), end);
+  return Value::adopt(text);
+}
+
+}  // namespace
+
 Value make_exception(Interpreter& in, ErrorKind kind, std::string_view message) {
-  return make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, message)}));
+  return make_with_message(in, kind, make_str_lossy(in, message));
+}
+
+Value make_exception_of(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words) {
+  return make_with_message(in, kind, joined(in, words));
 }
 
 Value make_exception(Interpreter& in, const Error& error) {
@@ -88,7 +115,7 @@ Value make_exception(Interpreter& in, const Error& error) {
   } else {
     made = make_exception(in, error.kind, error.message);
   }
-  as_exception(made)->notes = error.notes;
+  if (!error.notes.empty()) as_exception(made)->notes = error.notes;
   return made;
 }
 
@@ -223,43 +250,52 @@ bool exception_matches(Interpreter& in, const Value& exception, const Value& cla
 
 void throw_key_error(Interpreter&, const Value& key) { throw Error(ErrorKind::KeyError, key); }
 
-Value failure(Interpreter& in, const Error& error) {
-  Value answer = exception_of(in, error);
-  answer.release();  // Undefined from here on, with the object in it
-  return answer;
+Value failure(Interpreter& in, const Error& error) { return failure_of(make_exception(in, error)); }
+
+Value failure(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words) {
+  return failure_of(make_exception_of(in, kind, words));
 }
 
-void throw_failure(const Value& answer) { throw Thrown(take_failure(answer)); }
+// A failure that reaches the loop gets its context there (VirtualMachine::raise_next).
+void throw_failure(const Value& answer) {
+  Value exception = take_failure(answer);
+  Exception* const made = as_exception(exception);
+  if (made->context.is_none() && made->traceback.is_none()) set_context(*made->type->owner, made);
+  throw Thrown(std::move(exception));
+}
 
 namespace {
 
-Value make_with_fields(Interpreter& in, ErrorKind kind, std::string_view message, int at,
-                       std::initializer_list<Value> fields) {
-  Value made = make_exception(in, kind, message);
-  for (const Value& field : fields) as_exception(made)->fields[at++] = field;
-  set_context(in, as_exception(made));
-  return made;
+[[noreturn]] void throw_with_context(Interpreter& in, Value exception) {
+  set_context(in, as_exception(exception));
+  throw Thrown(std::move(exception));
 }
 
 }  // namespace
 
-Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message) {
-  return make_with_fields(in, ErrorKind::AttributeError, message, 0, {Value(name), object});
+Value make_attribute_error(Interpreter& in, const Value& object, Str* name, std::initializer_list<std::string_view> words) {
+  Value made = make_exception_of(in, ErrorKind::AttributeError, words);
+  as_exception(made)->fields[0] = Value(name);
+  as_exception(made)->fields[1] = object;
+  return made;
 }
 
 void throw_attribute_error(Interpreter& in, const Value& object, Str* name, std::string message) {
-  throw Thrown(make_attribute_error(in, object, name, std::move(message)));
+  throw_with_context(in, make_attribute_error(in, object, name, {message}));
 }
 
 [[gnu::cold]] Value make_name_error(Interpreter& in, Str* name) {
-  const Error error = make_error(ErrorKind::NameError, {"name '", name->view(), "' is not defined"});
-  return make_with_fields(in, error.kind, error.message, 0, {Value(name)});
+  Value made = make_exception_of(in, ErrorKind::NameError, {"name '", name->view(), "' is not defined"});
+  as_exception(made)->fields[0] = Value(name);
+  return made;
 }
 
-void throw_name_error(Interpreter& in, Str* name) { throw Thrown(make_name_error(in, name)); }
+void throw_name_error(Interpreter& in, Str* name) { throw_with_context(in, make_name_error(in, name)); }
 
 void throw_import_error(Interpreter& in, ErrorKind kind, const Value& name, std::string message) {
-  throw Thrown(make_with_fields(in, kind, message, 1, {name}));
+  Value made = make_exception(in, kind, message);
+  as_exception(made)->fields[1] = name;
+  throw_with_context(in, std::move(made));
 }
 
 namespace {

@@ -42,6 +42,9 @@ struct Exception : GcObject {
   static constexpr int kFields = 6;
   Value fields[kFields];
   std::vector<std::string> notes;  // of native code: shown below the message, not part of it
+
+  // With a constructor of its own the object is not set to zero before its members are made.
+  Exception() noexcept {}
 };
 
 inline bool is_exception(const Value& v) noexcept {
@@ -58,6 +61,8 @@ Error make_error(ErrorKind kind, std::initializer_list<std::string_view> words);
 Value make_exception(Interpreter& in, Type* type, const Value& args_tuple);
 Value make_exception(Interpreter& in, ErrorKind kind, std::string_view message);
 Value make_exception(Interpreter& in, const Error& error);
+// The same with a message of several words, one after the other. No Error is made, which takes as long as the exception itself.
+Value make_exception_of(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words);
 // What `raise x` and generator.throw(x) make of their operand: an instance; TypeError when it is no exception.
 Value instantiate_exception(Interpreter& in, const Value& class_or_instance);
 // The exception that natives see when they catch Error or Thrown (call in a catch block).
@@ -67,7 +72,9 @@ Value exception_of(Interpreter& in, const Error& error);  // with its context
 void set_context(Interpreter& in, Exception* exception);
 // What a running except clause handles (sys.exc_info()[1]), or None.
 const Value& handled_exception(Interpreter& in);
-// The exception as a failure (failure.h).
+// A failure (failure.h) whose exception's message is the words.
+Value failure(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words);
+// The exception as a failure.
 inline Value failure_of(Value exception) noexcept {
   exception.release();  // Undefined from here on, with the object in it
   return exception;

@@ -6,6 +6,7 @@
 #include "lang/core/booked_text.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/list.h"
@@ -87,7 +88,7 @@ Value find(Interpreter& in, const Args& args) {
 template <bool kLast>
 Value index_of(Interpreter& in, const Args& args) {
   const int64_t at = locate(in, args, kLast);
-  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "subsection not found"));
+  if (at < 0) return failure(in, ErrorKind::ValueError, {"subsection not found"});
   return Value::integer(at);
 }
 

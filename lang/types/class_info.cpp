@@ -79,16 +79,25 @@ constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
                                                  "torch.memory_format",
                                                  "types.SimpleNamespace"};
 
+// As entry.compare(module + "." + name), without making that text: messages of errors ask for names often.
+int compare_joined(std::string_view entry, std::string_view module, std::string_view name) {
+  if (const int order = entry.substr(0, module.size()).compare(module); order != 0) return order;
+  entry.remove_prefix(module.size());
+  if (entry.empty()) return -1;
+  if (entry.front() != '.') return entry.front() < '.' ? -1 : 1;
+  return entry.substr(1).compare(name);
+}
+
 }  // namespace
 
 std::string_view type_name(Interpreter& in, const Value& value) {
   const Type* type = type_of(in, value);
   const std::string_view name = type->name->view();
   if (type->module == nullptr || type->module == in.names->builtins) return name;
-  std::string full(type->module->view());
-  full.append(".").append(name);
-  const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), full);
-  return found != std::end(kNamedWithModule) && *found == full ? *found : name;
+  const std::string_view module = type->module->view();
+  const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), name,
+                                       [&](std::string_view entry, std::string_view) { return compare_joined(entry, module, name) < 0; });
+  return found != std::end(kNamedWithModule) && compare_joined(*found, module, name) == 0 ? *found : name;
 }
 
 bool is_instance(Interpreter& in, const Value& value, const Type* type) {

@@ -10,6 +10,7 @@
 #include "lang/core/names.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/few_items.h"
@@ -261,7 +262,7 @@ Value insert(Interpreter& in, const Args& args) {
 Value pop(Interpreter& in, const Args& args) {
   List* list = as_list(args[0]);
   int64_t at = args[1].is_int() ? args[1].as_int() : index(in, args[1]);
-  if (list->size == 0) return failure(in, Error(ErrorKind::IndexError, "pop from empty list"));
+  if (list->size == 0) return failure(in, ErrorKind::IndexError, {"pop from empty list"});
   if (at < 0) at += list->size;
   if (at < 0 || at >= list->size) throw Error(ErrorKind::IndexError, "pop index out of range");
   return list_pop(in, list, static_cast<size_t>(at));
@@ -285,7 +286,7 @@ bool short_pop(Interpreter&, Value* args, Value& answer) {
 
 Value remove(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], Value(), Value());
-  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "list.remove(x): x not in list"));
+  if (at < 0) return failure(in, ErrorKind::ValueError, {"list.remove(x): x not in list"});
   if (at < as_list(args[0])->size) const Value gone = list_pop(in, as_list(args[0]), static_cast<size_t>(at));
   return Value::none();
 }

@@ -103,8 +103,7 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
 }
 
 Value no_int(Interpreter& in, int base, const std::string& quoted) {
-  return failure(in, Error(ErrorKind::ValueError,
-                           "invalid literal for int() with base " + std::to_string(base) + ": " + quoted));
+  return failure(in, ErrorKind::ValueError, {"invalid literal for int() with base ", std::to_string(base), ": ", quoted});
 }
 
 Value int_of_text(Interpreter& in, std::string_view text, int base) {
@@ -136,8 +135,8 @@ Value int_of(Interpreter& in, const Value& x) {
     }
   }
   if (is_bytes_without_gaps(in, x)) return int_of_bytes(in, x, 10);
-  return failure(in, make_error(ErrorKind::TypeError, {"int() argument must be a string, a bytes-like object or a real number, not '",
-                                                       type_name(in, x), "'"}));
+  return failure(in, ErrorKind::TypeError, {"int() argument must be a string, a bytes-like object or a real number, not '",
+                                           type_name(in, x), "'"});
 }
 
 Value int_make(Interpreter& in, Type* type, const Args& args) {
@@ -206,7 +205,7 @@ Value bool_make(Interpreter& in, Type*, const Args& args) {
 }
 
 Value no_float(Interpreter& in, const std::string& quoted) {
-  return failure(in, Error(ErrorKind::ValueError, "could not convert string to float: " + quoted));
+  return failure(in, ErrorKind::ValueError, {"could not convert string to float: ", quoted});
 }
 
 Value float_make(Interpreter& in, Type* type, const Args& args) {

@@ -74,7 +74,7 @@ class Binder {
   }
 
   [[gnu::cold, gnu::noinline]] bool fail(const std::string& what) {
-    in_.vm().raise_next(make_error(ErrorKind::TypeError, {function_->qualname->view(), "() ", what}));
+    in_.vm().raise_next(ErrorKind::TypeError, {function_->qualname->view(), "() ", what});
     return false;
   }
 

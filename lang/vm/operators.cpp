@@ -56,7 +56,7 @@ bool asks_repetition(const char* what, const Value& left, const Value& right) {
 }
 
 [[gnu::cold, gnu::noinline]] Value refused(Interpreter& in, std::initializer_list<std::string_view> words) {
-  return failure(in, make_error(ErrorKind::TypeError, words));
+  return failure(in, ErrorKind::TypeError, words);
 }
 
 // The functions unsupported, bad_operand and incomparable return a failure (failure.h).

@@ -223,7 +223,7 @@ bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands ope
   if (!pair.left.is_object()) {
     if (op == BinaryOp::TrueDiv && divide(frame->registers[a], pair.left, pair.right)) return false;
     if (const char* const message = zero_division(op, pair.left, pair.right)) [[unlikely]] {
-      in.vm().raise_next(Error(ErrorKind::ZeroDivisionError, message));
+      in.vm().raise_next(ErrorKind::ZeroDivisionError, {message});
       return true;
     }
   }
@@ -350,13 +350,13 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   if (object.is_object() && object.as_object()->type == in.types.dict) {
     Dict* const dict = as_dict(object);
     if (key.is_object() && key.as_object()->type->slots.hash == nullptr) [[unlikely]] {
-      in.vm().raise_next(make_error(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"}));
+      in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
       return Step::Raised;
     }
     const Value* found = is_plain_str(in, key) ? dict_get_str(dict, as_str(key)) : nullptr;
     if (found == nullptr) found = dict_get(in, dict, key);
     if (found == nullptr) {
-      raised = make_exception(in, Error(ErrorKind::KeyError, key));
+      raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, {key}));
       set_context(in, as_exception(raised));
       return Step::Raised;
     }
@@ -370,10 +370,10 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
     frame->registers[a] = std::move(answer);
     return Step::Done;
   } else if (const char* const error = char_or_range_error(in, object, key, answer)) {
-    in.vm().raise_next(Error(ErrorKind::IndexError, error));
+    in.vm().raise_next(ErrorKind::IndexError, {error});
     return Step::Raised;
   } else if (answer.is_undefined() && type_of(in, object)->slots.get_item == nullptr) {
-    in.vm().raise_next(make_error(ErrorKind::TypeError, {"'", type_name(in, object), "' object is not subscriptable"}));
+    in.vm().raise_next(ErrorKind::TypeError, {"'", type_name(in, object), "' object is not subscriptable"});
     return Step::Raised;
   } else if (answer.is_undefined() && !in.vm().catches([&] { answer = get_item(in, object, key); })) {
     return Step::Raised;
@@ -465,7 +465,7 @@ bool enter_del_item_step(Interpreter& in, Frame* frame, Word w) {
 namespace {
 
 [[gnu::cold, gnu::noinline]] void raise_index_error(Interpreter& in) {
-  in.vm().raise_next(Error(ErrorKind::IndexError, "list assignment index out of range"));
+  in.vm().raise_next(ErrorKind::IndexError, {"list assignment index out of range"});
 }
 
 // A list has no item at this index, for assignment or `del`.

@@ -338,15 +338,23 @@ bool VirtualMachine::take_error(const Error& error) {
 
 bool VirtualMachine::take_exception(Value exception) {
   if (is_error(in_, exception, ErrorKind::MemoryError)) return false;
+  leave_pending(std::move(exception));
+  return true;
+}
+
+void VirtualMachine::leave_pending(Value exception) {
   take_context(exception);
   exception = limit_behind(std::move(exception));
   as_exception(exception)->notes_due |= noter_ != nullptr && as_exception(exception)->traceback.is_none();
   pending_ = std::move(exception);
-  return true;
 }
 
 void VirtualMachine::raise_next(const Error& error) {
   if (!take_error(error)) throw error;
+}
+
+void VirtualMachine::raise_next(ErrorKind kind, std::initializer_list<std::string_view> words) {
+  leave_pending(make_exception_of(in_, kind, words));
 }
 
 void VirtualMachine::raise_next(const Value& exception) {

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,7 @@ class VirtualMachine : private ThreadState {
   }
   // Leaves an exception to the loop, which raises it next; throws it if that cannot be (MemoryError).
   void raise_next(const Error& error);
+  void raise_next(ErrorKind kind, std::initializer_list<std::string_view> words);
   void raise_next(const Value& exception);
   bool is_raising() const { return !pending_.is_undefined(); }  // one waits for the loop
   [[noreturn]] void throw_pending();  // for a step that the loop does not call
@@ -195,6 +198,7 @@ class VirtualMachine : private ThreadState {
   // Returns false if the exception has to be thrown: MemoryError.
   bool take_error(const Error& error);
   bool take_exception(Value exception);
+  void leave_pending(Value exception);
   void note(const Value& exception, const Frame& frame) noexcept;
   Value made_of(const Error& error) noexcept;
   void take_context(const Value& exception);
