@@ -83,6 +83,12 @@ bool init_runs(const Type* type, const Value& init) {
 
 bool is_native_function(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
+// Is it the __init__ of a native container? Without arguments that leaves empty what the native type has made.
+bool leaves_empty(const Value& init) {
+  const Type* const owner = is_native_function(init) ? object_cast<NativeFunction>(init)->owner : nullptr;
+  return owner != nullptr && !(owner->type_flags & kScriptClass) && owner->instance_kind != ObjectKind::Property;
+}
+
 bool is_object_method(Interpreter& in, const Value& found, Str* name) {
   return found.is(type_lookup(in.types.object, name));
 }
@@ -95,6 +101,7 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
   const Value make = type_lookup(type, in.names->new_);
   const Value init = type_lookup(type, in.names->init);
   Value object;
+  bool is_filled = false;
   const bool plain_new = is_object_method(in, make, in.names->new_);
   const Value function = unwrapped(make);
   if (plain_new && type->make == nullptr) {
@@ -104,12 +111,13 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     object = new_instance(in, type);
   } else if (type->make != nullptr && (plain_new || is_native_function(function))) {
     object = type->make(in, type, args);
+    is_filled = args.count == 0 && leaves_empty(init);
   } else {
     const RecursionGuard guard(in, " while calling a Python object");
     const bool called = is_function(function) || is_callable(in, function);  // else a classmethod, say: what it is for the class
     object = call_with(in, called ? function : bind_attribute(in, make, Value(), type), as_value(type), args);
   }
-  if (!is_instance(in, object, type)) return object;
+  if (is_filled || !is_instance(in, object, type)) return object;
   Type* const made = type_of(in, object);  // __new__ may have chosen a class below
   if (init_runs(made, made == type ? init : type_lookup(made, in.names->init))) {
     const Value method = type_lookup(type_of(in, object), in.names->init);

@@ -325,6 +325,12 @@ namespace {
 
 Function* plain_function(const Value& method) { return is_function(method) ? as_function(method) : nullptr; }
 
+// type_lookup without a call where the cache knows the name: the loop asks for a special method at each of its operators.
+inline const Value& found_in(Interpreter& in, const Type* type, const Str* name) {
+  const TypeCache::Entry& entry = in.type_cache().entry(type->version, name);
+  return entry.version == type->version && entry.name == name ? *entry.value : type_lookup(type, name);
+}
+
 }  // namespace
 
 int64_t checked_length(Interpreter& in, const Value& given) {
@@ -340,7 +346,7 @@ Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) 
   const Names& n = *in.names;
   const TypeSlots& slots = type->slots;
   const auto when = [&](bool trampoline, Str* name) {
-    return trampoline ? plain_function(type_lookup(type, name)) : nullptr;
+    return trampoline ? plain_function(found_in(in, type, name)) : nullptr;
   };
   switch (slot) {
     case SpecialSlot::Call: return when(slots.call == &t_call, n.call);
@@ -361,17 +367,17 @@ Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) 
 const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected) {
   if (type->slots.binary != &t_binary) return nullptr;
   const OperatorNames names = operator_names(in, op);
-  return &type_lookup(type, reflected ? names.reflected : names.plain);
+  return &found_in(in, type, reflected ? names.reflected : names.plain);
 }
 
 const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op) {
   Str* const name = operator_names(in, op).inplace;
-  return type->slots.inplace == &t_inplace && name != nullptr ? &type_lookup(type, name) : nullptr;
+  return type->slots.inplace == &t_inplace && name != nullptr ? &found_in(in, type, name) : nullptr;
 }
 
 const Value* compare_special(Interpreter& in, const Type* type, CompareOp op) {
   if (type->slots.compare != &t_compare) return nullptr;
-  const Value& method = type_lookup(type, compare_name(in, op));
+  const Value& method = found_in(in, type, compare_name(in, op));
   return is_function(method) ? &method : nullptr;  // object's __ne__ asks __eq__
 }
 

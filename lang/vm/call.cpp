@@ -98,6 +98,20 @@ Function* constructor(Interpreter& in, const Type* type) {
   return plain ? as_function(init) : nullptr;
 }
 
+// The __init__ in script of a class whose native base makes its instances, all of them of that class: a list, a dict, a set or an
+// exception. Null: the type's own way.
+Function* initializer(Interpreter& in, const Type* type) {
+  const bool plain_call = type->type->slots.call == in.types.type->slots.call;
+  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make == nullptr) return nullptr;
+  const ObjectKind kind = type->instance_kind;
+  if (kind != ObjectKind::Exception && kind != ObjectKind::List && kind != ObjectKind::Dict && kind != ObjectKind::Set) return nullptr;
+  const Value& init = type_lookup(type, in.names->init);
+  if (!is_function(init)) return nullptr;
+  const Value& made = type_lookup(type, in.names->new_);
+  const bool wrapped = made.is_object() && made.as_object()->kind == ObjectKind::StaticMethod;
+  return is_native(wrapped ? known_cast<StaticMethod>(made)->function : made) ? as_function(init) : nullptr;
+}
+
 // Do its defaults fill the parameters behind `count` plain ones, and does it run at once?
 bool fits_with_defaults(const Function* function, uint32_t count) {
   const Code* const code = function->code;
@@ -259,8 +273,15 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return nullptr;
     }
   }
-  if (Function* const init = constructor(in_, type)) {
-    Value instance = Value::adopt(make_object<Instance>(in_, type));
+  Function* init = constructor(in_, type);
+  Value instance;
+  if (init != nullptr) {
+    instance = Value::adopt(make_object<Instance>(in_, type));
+  } else if ((init = initializer(in_, type)) != nullptr) {
+    if (!catches([&] { instance = type->make(in_, type, Args{window, count, keywords}); })) return nullptr;
+    if (type_of(in_, instance) != type) init = nullptr;
+  }
+  if (init != nullptr) {
     window[-1] = instance;
     Value unused;
     Frame* next =
@@ -494,6 +515,14 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
     pop_frame(frame);
     out = std::move(answer);
     return nullptr;
+  }
+  if (frame->kind == FrameKind::Operator) {
+    Frame* const caller = frame->caller;
+    const uint32_t turn = frame->result;
+    Value answer = std::move(returned);
+    pop_frame(frame);
+    finish_operator_step(in_, caller, turn, std::move(answer));
+    return caller;
   }
   if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
   if (is_traced()) trace_return(*frame, returned);

@@ -52,6 +52,15 @@ class VirtualMachine : private ThreadState {
   // Enters a special method for the running instruction, so that it is a frame like others. False: it is a generator function,
   // and that is the answer. `arguments` are moved from.
   bool enter(Function* method, Value* arguments, uint32_t count, FrameKind kind, uint32_t result, Value& answer) {
+    const Code* const code = method->code;
+    Value* const window = top_->end;
+    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
+        window + code->registers <= stack_end_) [[likely]] {
+      for (uint32_t i = 0; i < count; ++i) window[i] = std::move(arguments[i]);
+      push_frame(method, window, count, kind, result);
+      ++method->refcount;
+      return true;
+    }
     if (begin_function(method, nullptr, arguments, count, nullptr, kind, result, answer) != nullptr) return true;
     if (is_raising()) [[unlikely]]
       throw_pending();
