@@ -1,5 +1,6 @@
 // The dict's table; its methods are in dict_methods.cpp.
 #include "lang/types/dict.h"
+#include "lang/types/dict_display.h"
 
 #include <cstring>
 
@@ -320,6 +321,34 @@ void dict_set_str(Interpreter& in, Dict* d, Str* key, Value value) {
     d->entries[at].value = std::move(value);
   } else {
     append_entry(in, d, Value(key), h, std::move(value));
+  }
+}
+
+namespace {
+
+// Are all keys of the pairs different names? Interned strings of different addresses are different texts.
+bool are_different_names(Interpreter& in, const Value* items, uint32_t pairs) noexcept {
+  constexpr uint32_t kFew = 8;
+  if (pairs > kFew) return false;
+  for (uint32_t i = 0; i < pairs; ++i) {
+    const Value& key = items[2 * i];
+    if (!is_plain_str(in, key) || !(key.as_object()->flags & kInterned)) return false;
+    for (uint32_t before = 0; before < i; ++before)
+      if (items[2 * before].as_object() == key.as_object()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void fill_from_display(Interpreter& in, Dict* dict, Value* items, uint32_t pairs) {
+  const bool names = are_different_names(in, items, pairs);
+  for (uint32_t i = 0; i < pairs; ++i) {
+    const Value key = std::move(items[2 * i]);
+    Value& value = items[2 * i + 1];
+    if (names) append_entry(in, dict, key, str_hash(as_str(key)), std::move(value));
+    else if (is_plain_str(in, key)) dict_set_str(in, dict, as_str(key), std::move(value));
+    else dict_set(in, dict, key, std::move(value));
   }
 }
 

@@ -118,6 +118,10 @@ restart:
     set->table = new_table(in, kMinimum);
     set->mask = kMinimum - 1;
   }
+  // Most searches end at the first slot.
+  SetEntry* const first = set->table + (static_cast<uint64_t>(hash) & set->mask);
+  if (first->key.is(key) && first->hash == hash) return first;
+  if (is_free(*first)) return for_insert ? first : nullptr;
   SetEntry* deleted = nullptr;
   for (Probe probe(set->table, set->mask, hash);; probe.step()) {
     SetEntry* const entry = probe.entry();

@@ -8,6 +8,7 @@
 #include "lang/core/error.h"
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/list.h"
@@ -84,7 +85,7 @@ Value find(Interpreter& in, const Args& args) { return position(args, locate(in,
 Value rfind(Interpreter& in, const Args& args) { return position(args, locate(in, args, true)); }
 
 Value found_or_error(Interpreter& in, const Args& args, size_t byte) {
-  if (byte == kNowhere) return failure(in, Error(ErrorKind::ValueError, "substring not found"));
+  if (byte == kNowhere) return failure(in, ErrorKind::ValueError, {"substring not found"});
   return position(args, byte);
 }
 Value index_of(Interpreter& in, const Args& args) { return found_or_error(in, args, locate(in, args, false)); }
@@ -422,6 +423,17 @@ Value split_by(Interpreter& in, const Args& args, bool from_right) {
 Value split(Interpreter& in, const Args& args) { return split_by(in, args, false); }
 Value rsplit(Interpreter& in, const Args& args) { return split_by(in, args, true); }
 
+// text.split() of a text that is soon done with.
+bool short_split(Interpreter& in, Value* args, Value& answer) {
+  constexpr uint32_t kShort = 1024;
+  const Str* const text = as_str(args[0]);
+  if (text->size > kShort || !text->is_ascii()) return false;
+  Pieces out(in, args[0]);
+  split_ascii_blanks(out, text->view(), INT64_MAX);
+  answer = std::move(out.list);
+  return true;
+}
+
 bool is_line_end(uint32_t cp) {
   return (cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
 }
@@ -476,7 +488,8 @@ constexpr NativeDef kRows[] = {
     {"strip(self, chars=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing whitespace, or chars."},
     {"lstrip(self, chars=None, /)", strip<kLeft>, "A copy without leading whitespace, or chars."},
     {"rstrip(self, chars=None, /)", strip<kRight>, "A copy without trailing whitespace, or chars."},
-    {"split(self, /, sep=None, maxsplit: int = -1)", split, "A list of the substrings between separators."},
+    {"split(self, /, sep=None, maxsplit: int = -1)", split, "A list of the substrings between separators.",
+     {short_split, 1}},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit,
      "A list of the substrings between separators, from the end."},
     {"splitlines(self, /, keepends: bool = False)", splitlines, "A list of the lines."},

@@ -4,6 +4,7 @@
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/exception.h"
 #include "lang/types/hash.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -24,15 +25,23 @@ Value repr_slot(Interpreter& in, const Value& self) {
 
 int64_t length_slot(Interpreter&, const Value& self) { return as_tuple(self)->size; }
 
+// The hash of a tuple from its item `i` on, whose hash may run a script. Apart, so that tuples of numbers and strings save no registers.
+[[gnu::noinline]] int64_t hash_rest(Interpreter& in, const Tuple& tuple, TupleHash sum, uint32_t i) {
+  const RecursionGuard guard(in, " while calling a Python object");
+  for (; i < tuple.size; ++i) sum.add(hash(in, tuple.items[i]));
+  return sum.finish(tuple.size);
+}
+
 int64_t hash_slot(Interpreter& in, const Value& self) {
   const Tuple& tuple = *as_tuple(self);
   TupleHash sum;
-  uint32_t i = 0;
-  for (; i < tuple.size && (!tuple.items[i].is_object() || is_str(tuple.items[i])); ++i)
-    sum.add(tuple.items[i].is_int() ? hash_int(tuple.items[i].as_int()) : hash(in, tuple.items[i]));
-  if (i == tuple.size) return sum.finish(tuple.size);
-  const RecursionGuard guard(in, " while calling a Python object");
-  for (; i < tuple.size; ++i) sum.add(hash(in, tuple.items[i]));
+  for (uint32_t i = 0; i < tuple.size; ++i) {
+    const Value& item = tuple.items[i];
+    if (item.is_int()) sum.add(hash_int(item.as_int()));
+    else if (item.is_object() && item.as_object()->type == in.types.str) sum.add(str_hash(as_str(item)));
+    else if (!item.is_object()) sum.add(hash(in, item));
+    else return hash_rest(in, tuple, sum, i);
+  }
   return sum.finish(tuple.size);
 }
 
@@ -92,7 +101,7 @@ Value count(Interpreter& in, const Args& args) { return Value::integer(count_ite
 
 Value index_of(Interpreter& in, const Args& args) {
   const int64_t at = find_item(in, args[0], args[1], args[2], args[3]);
-  if (at < 0) return failure(in, Error(ErrorKind::ValueError, "tuple.index(x): x not in tuple"));
+  if (at < 0) return failure(in, ErrorKind::ValueError, {"tuple.index(x): x not in tuple"});
   return Value::integer(at);
 }
 

@@ -12,6 +12,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/types/dict.h"
+#include "lang/types/dict_display.h"
 #include "lang/types/format.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
@@ -73,13 +74,7 @@ void build_dict_step(Interpreter& in, Value& target, Value* items, Word w) {
   Value made = Value::adopt(dict);
   const uint32_t pairs = w.c;
   if (const size_t room = w.d != 0 ? items_to_come(items) : pairs) dict_reserve(in, dict, room);
-  for (uint32_t i = 0; i < pairs; ++i) {
-    const Value key = std::move(items[2 * i]);
-    if (key.is_object() && key.as_object()->type == in.types.str)
-      dict_set_str(in, dict, as_str(key), std::move(items[2 * i + 1]));
-    else
-      dict_set(in, dict, key, std::move(items[2 * i + 1]));
-  }
+  fill_from_display(in, dict, items, pairs);
   target = std::move(made);
 }
 
@@ -204,7 +199,7 @@ namespace {
 
 // Leaves the exception to the loop. Returns false, as the step does then.
 [[gnu::cold, gnu::noinline]] bool refuse(Interpreter& in, ErrorKind kind, std::initializer_list<std::string_view> words) {
-  in.vm().raise_next(make_error(kind, words));
+  in.vm().raise_next(kind, words);
   return false;
 }
 
