@@ -241,7 +241,6 @@ bool take_keyword(Interpreter& in, Exception* e, std::string_view key, const Val
 }
 
 void take_keywords(Interpreter& in, Exception* e, const Args& args, bool strict) {
-  if (args.keyword_names == nullptr) return;
   const uint32_t positional = args.count - args.keyword_names->size;
   for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
     const std::string_view key = text_of((*args.keyword_names)[i]);
@@ -263,9 +262,9 @@ Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init)
     type = os_error_class(in, args[0].as_int());
   }
   Value made = make_exception(in, type, make_tuple(in, args.values, positional));
-  const bool native_init = has_native_init(in, type);
-  if (init && native_init && is_unicode_fault(in, made)) fill_unicode_fault(in, as_exception(made));
-  take_keywords(in, as_exception(made), args, native_init);
+  const bool unicode_fault = init && is_unicode_fault(in, made);
+  if (unicode_fault && has_native_init(in, type)) fill_unicode_fault(in, as_exception(made));
+  if (args.keyword_names != nullptr) take_keywords(in, as_exception(made), args, has_native_init(in, type));
   return made;
 }
 

@@ -118,10 +118,6 @@ restart:
     set->table = new_table(in, kMinimum);
     set->mask = kMinimum - 1;
   }
-  // Most searches end at the first slot.
-  SetEntry* const first = set->table + (static_cast<uint64_t>(hash) & set->mask);
-  if (first->key.is(key) && first->hash == hash) return first;
-  if (is_free(*first)) return for_insert ? first : nullptr;
   SetEntry* deleted = nullptr;
   for (Probe probe(set->table, set->mask, hash);; probe.step()) {
     SetEntry* const entry = probe.entry();
@@ -196,7 +192,15 @@ void set_add_new(Interpreter& in, Set* set, const Value& key, int64_t hash) {
 
 bool set_add(Interpreter& in, Set* set, const Value& key) { return set_add_hashed(in, set, key, hash(in, key)); }
 
+// Most searches end at the first slot.
 bool set_contains_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
+  if (set->table == nullptr) return false;
+  const SetEntry& first = set->table[static_cast<uint64_t>(hash) & set->mask];
+  const bool is_there = first.key.is(key) && first.hash == hash;
+  if (is_there || is_free(first)) {
+    in.check_stop();
+    return is_there;
+  }
   return find(in, set, key, hash, false) != nullptr;
 }
 

@@ -98,18 +98,22 @@ Function* constructor(Interpreter& in, const Type* type) {
   return plain ? as_function(init) : nullptr;
 }
 
-// The __init__ in script of a class whose native base makes its instances, all of them of that class: a list, a dict, a set or an
-// exception. Null: the type's own way.
-Function* initializer(Interpreter& in, const Type* type) {
+// Does the native base of the class, a script's, make its instances, all of them of that class? So do those of lists, dicts, sets and
+// exceptions where no __new__ in script comes before theirs.
+bool is_made_by_base(Interpreter& in, const Type* type) {
   const bool plain_call = type->type->slots.call == in.types.type->slots.call;
-  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make == nullptr) return nullptr;
+  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make == nullptr) return false;
   const ObjectKind kind = type->instance_kind;
-  if (kind != ObjectKind::Exception && kind != ObjectKind::List && kind != ObjectKind::Dict && kind != ObjectKind::Set) return nullptr;
-  const Value& init = type_lookup(type, in.names->init);
-  if (!is_function(init)) return nullptr;
+  if (kind != ObjectKind::Exception && kind != ObjectKind::List && kind != ObjectKind::Dict && kind != ObjectKind::Set) return false;
   const Value& made = type_lookup(type, in.names->new_);
   const bool wrapped = made.is_object() && made.as_object()->kind == ObjectKind::StaticMethod;
-  return is_native(wrapped ? known_cast<StaticMethod>(made)->function : made) ? as_function(init) : nullptr;
+  return is_native(wrapped ? known_cast<StaticMethod>(made)->function : made);
+}
+
+// Has the native __init__ of such a class nothing to add? An exception has its arguments from the start, and a container is empty.
+bool is_complete_when_made(const Type* type, const Value& init, uint32_t count) {
+  const Type* const owner = is_native(init) ? known_cast<NativeFunction>(init)->owner : nullptr;
+  return owner != nullptr && !(owner->type_flags & kScriptClass) && (count == 0 || type->instance_kind == ObjectKind::Exception);
 }
 
 // Do its defaults fill the parameters behind `count` plain ones, and does it run at once?
@@ -274,12 +278,19 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
     }
   }
   Function* init = constructor(in_, type);
-  Value instance;
+  const Args args{window, count, keywords};
+  Value instance, kept;
+  bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
   if (init != nullptr) {
     instance = Value::adopt(make_object<Instance>(in_, type));
-  } else if ((init = initializer(in_, type)) != nullptr) {
-    if (!catches([&] { instance = type->make(in_, type, Args{window, count, keywords}); })) return nullptr;
-    if (type_of(in_, instance) != type) init = nullptr;
+  } else if (is_made_by_base(in_, type)) {
+    const Value& found = type_lookup(type, in_.names->init);
+    native = is_complete_when_made(type, found, count);
+    if (is_function(found)) {
+      kept = found;
+      init = as_function(kept);
+      if (!catches([&] { instance = type->make(in_, type, args); })) return nullptr;
+    }
   }
   if (init != nullptr) {
     window[-1] = instance;
@@ -294,8 +305,6 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
     next->constructed = std::move(instance);
     return next;
   }
-  const bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
-  const Args args{window, count, keywords};
   Value answer;
   if (!catches([&] { answer = native ? type->make.answer(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
   if (is_failure(answer)) [[unlikely]] {
@@ -523,6 +532,10 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
     pop_frame(frame);
     finish_operator_step(in_, caller, turn, std::move(answer));
     return caller;
+  }
+  if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
+    Value answer = std::move(returned);
+    return return_to_instruction(frame, answer);
   }
   if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
   if (is_traced()) trace_return(*frame, returned);

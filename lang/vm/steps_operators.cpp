@@ -342,6 +342,12 @@ const char* char_or_range_error(Interpreter& in, const Value& object, const Valu
   return nullptr;
 }
 
+// dict_get of a key that is a tuple, without asking again what it is.
+const Value* find_tuple(Interpreter& in, Dict* dict, const Value& key) {
+  const int32_t at = dict_find(in, dict, key, in.types.tuple->slots.hash(in, key));
+  return at == kNoEntry ? nullptr : &dict->entries[at].value;
+}
+
 }  // namespace
 
 Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
@@ -349,12 +355,14 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   Value answer;
   if (object.is_object() && object.as_object()->type == in.types.dict) {
     Dict* const dict = as_dict(object);
-    if (key.is_object() && key.as_object()->type->slots.hash == nullptr) [[unlikely]] {
+    const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
+    if (own != nullptr && own->slots.hash == nullptr) [[unlikely]] {
       in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
       return Step::Raised;
     }
-    const Value* found = is_plain_str(in, key) ? dict_get_str(dict, as_str(key)) : nullptr;
-    if (found == nullptr) found = dict_get(in, dict, key);
+    const Value* found = own == in.types.str ? dict_get_str(dict, as_str(key)) : nullptr;
+    if (own == in.types.tuple) found = find_tuple(in, dict, key);
+    else if (found == nullptr) found = dict_get(in, dict, key);
     if (found == nullptr) {
       raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, {key}));
       set_context(in, as_exception(raised));
