@@ -159,7 +159,9 @@ Value make_set(Interpreter& in, bool frozen) {
 }
 
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
-  SetEntry* entry = find(in, set, key, hash, true);
+  SetEntry* entry = set->table != nullptr ? set->table + (static_cast<uint64_t>(hash) & set->mask) : nullptr;
+  if (entry != nullptr && is_free(*entry)) in.check_stop();
+  else entry = find(in, set, key, hash, true);
   if (!entry->key.is_undefined()) return false;
   const bool reused = entry->hash == kDeletedHash;
   entry->key = key;

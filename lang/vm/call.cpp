@@ -89,6 +89,21 @@ bool takes_rest(const Code* code, uint32_t count) {
          code->far_locals.empty();
 }
 
+// Are the arguments with names all for **rest, the only parameter that is not plain?
+bool takes_named_rest(const Code* code, uint32_t given, const Tuple* keywords) {
+  constexpr uint16_t kOthers = kVarArgs | kGenerator;
+  if ((code->code_flags & (kVarKeywords | kOthers)) != kVarKeywords || code->keyword_only != 0 || given != code->positional ||
+      !code->far_locals.empty())
+    return false;
+  for (uint32_t k = 0; k < keywords->size; ++k) {
+    const Value& name = (*keywords)[k];
+    if (!is_str(name) || !(name.as_object()->flags & kInterned)) return false;
+    for (uint32_t i = 0; i < given; ++i)
+      if (code->parameters[i] == name.as_object()) return false;
+  }
+  return true;
+}
+
 // The function whose frame makes an instance of the class, as any other call does: its __init__. Null: the type's own way.
 Function* constructor(Interpreter& in, const Type* type) {
   const bool plain_call = type->type->slots.call == in.types.type->slots.call;  // no __call__ of a metaclass
@@ -161,7 +176,14 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   }
   const bool simple = (code->code_flags & kPlainParameters) && keywords == nullptr && count <= code->positional &&
                       code->positional - count <= default_count(function);
-  if (!simple && keywords == nullptr && takes_rest(code, count)) {
+  if (!simple && keywords != nullptr && takes_named_rest(code, count - keywords->size, keywords)) {
+    Value rest = make_dict(in_);
+    for (uint32_t i = 0; i < keywords->size; ++i)
+      dict_set_str(in_, as_dict(rest), as_str((*keywords)[i]), std::move(arguments[code->positional + i]));
+    for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
+    window[code->positional] = std::move(rest);
+    count = code->positional + 1;
+  } else if (!simple && keywords == nullptr && takes_rest(code, count)) {
     Value rest = make_tuple_moving(in_, arguments + code->positional, count - code->positional);
     for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
     window[code->positional] = std::move(rest);
