@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lang/compiler/compiler.h"
+#include "lang/compiler/syntax_warnings.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/native_stack.h"
@@ -498,6 +499,8 @@ Value compile_source(Interpreter& in, std::shared_ptr<const Source> source, cons
   try {
     if (options.shows_values) check_single(*source, parsed.tree->body);
     Value code = Value::adopt(compile_tree(in, source, *parsed.tree, options));
+    const bool is_own = source->name().starts_with("stdlib/");  // the modules of the program have nothing to be told
+    if (!is_own) tell_syntax_warnings(in, *source, find_syntax_warnings(*source, *parsed.tree));
     in.check_stop(0);  // a text without loops and calls has no safe point of its own
     return code;
   } catch (const CompileError& error) {
