@@ -41,6 +41,8 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_binascii", fill_binascii);
   in.add_native_module("_unicode_names", fill_unicode_names);
   in.add_native_module("_codec", fill_codec);
+  in.add_native_module("_multibyte", fill_multibyte);
+  in.add_native_module("_statistics", fill_statistics);
   in.add_native_module("_images", fill_images);
   in.add_native_module("_ast", fill_ast);
   in.add_native_module("_pickle_parts", fill_pickle);

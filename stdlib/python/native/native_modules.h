@@ -55,6 +55,8 @@ void fill_ast(Interpreter& in, Module& module);
 void fill_images(Interpreter& in, Module& module);
 void fill_unicode_names(Interpreter& in, Module& module);
 void fill_codec(Interpreter& in, Module& module);
+void fill_multibyte(Interpreter& in, Module& module);
+void fill_statistics(Interpreter& in, Module& module);
 void fill_pickle(Interpreter& in, Module& module);
 void fill_expat(Interpreter& in, Module& module);
 void fill_mmap(Interpreter& in, Module& module);
