@@ -512,6 +512,7 @@ class Linker {
       if (!names_in_mapping_) return;
       scope.locals.push_back({});
       scope.register_count = 1;
+      share_globals(scope);
       for (Symbol& symbol : scope.symbols) {
         if (!symbol.declared_global) symbol.kind = VariableKind::ClassName;
       }
@@ -538,6 +539,16 @@ class Linker {
       if (!symbol.parameter && is_own(scope, symbol)) give_place(scope, symbol, most);
     }
     scope.register_count = static_cast<uint32_t>(scope.locals.size());
+  }
+
+  // A name that a function inside declares global is the global in the outermost code too, not one of its mapping.
+  void share_globals(Scope& module) {
+    for (auto& scope : scopes_.all) {
+      for (const Symbol& symbol : scope->symbols) {
+        if (!symbol.declared_global) continue;
+        if (Symbol* const outer = module.find(symbol.name)) outer->declared_global = true;
+      }
+    }
   }
 
   void give_place(Scope& scope, Symbol& symbol, uint32_t most) {

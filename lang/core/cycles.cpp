@@ -148,12 +148,20 @@ size_t Collector::collect() {
   }
   running_ = true;
   std::vector<GcObject*> garbage = find_garbage();
-  if (run_finalizers(in_, garbage)) garbage = find_garbage();
   // Held until the end, so that clearing one does not free the next under our hands.
   std::vector<Value> held;
-  held.reserve(garbage.size());
-  for (GcObject* object : garbage) held.emplace_back(object);
-  in_.weak_references().clear_garbage(garbage);
+  const auto hold = [&] {
+    held.reserve(garbage.size());
+    for (GcObject* object : garbage) held.emplace_back(object);
+    in_.weak_references().clear_garbage(garbage);
+  };
+  // The weak references go first: what a finalizer brings back to life is not reached by them any more.
+  hold();
+  if (run_finalizers(in_, garbage)) {
+    held.clear();  // not to be counted
+    garbage = find_garbage();
+    hold();
+  }
   for (GcObject* object : garbage) forget_class(object);
   for (GcObject* object : garbage) clear_object(in_, object);
   const size_t found = garbage.size();

@@ -34,6 +34,38 @@ Str* hold(Str* s) {
 
 // ---- Bases and layout ------------------------------------------------------------------------------------------------
 
+bool has_own_slots(Interpreter& in, Type* type) {
+  bool found = false;
+  dict_for_each(type->attributes(), [&](const Value&, const Value& value) {
+    found |= value.is_object() && value.as_object()->type == in.types.member_descriptor;
+  });
+  return found;
+}
+
+// The nearest class of a script, `type` itself or a base, whose __slots__ add places to its instances; null: there is none.
+Type* slotted_class(Interpreter& in, Type* type) {
+  if (!(type->type_flags & kScriptClass)) return nullptr;
+  if (has_own_slots(in, type)) return type;
+  Type* found = nullptr;
+  for (Type* base : type->bases) {
+    Type* const theirs = slotted_class(in, base);
+    if (theirs != nullptr && (found == nullptr || theirs->is_subtype_of(found))) found = theirs;
+  }
+  return found;
+}
+
+// Places of two unrelated classes would be the same ones.
+void check_slots_of_bases(Interpreter& in, const std::vector<Type*>& bases) {
+  Type* found = nullptr;
+  for (Type* base : bases) {
+    Type* const theirs = slotted_class(in, base);
+    if (theirs == nullptr) continue;
+    if (found != nullptr && !theirs->is_subtype_of(found) && !found->is_subtype_of(theirs))
+      throw_error(ErrorKind::TypeError, "multiple bases have instance lay-out conflict");
+    if (found == nullptr || theirs->is_subtype_of(found)) found = theirs;
+  }
+}
+
 std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
   std::vector<Type*> types;
   for (const Value& base : *as_tuple(bases)) {
@@ -48,6 +80,7 @@ std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
     types.push_back(type);
   }
   if (types.empty()) types.push_back(in.types.object);
+  if (types.size() > 1) check_slots_of_bases(in, types);
   return types;
 }
 

@@ -47,9 +47,17 @@ Value new_wrapper(Interpreter& in, Type* type, const Value& function) {
 }
 
 // A class below that has an __init__ reads the arguments itself, and may call this one.
-Value property_init(Interpreter&, const Args& args) {
+// The docstring of the getter is an attribute of an instance of a class below: the class has a `__doc__` of its own, which hides the member.
+void keep_getter_doc(Interpreter& in, const Value& property, const Value& getter) {
+  if (getter.is_none() || property.as_object()->type == in.types.property) return;
+  const Value doc = find_attr(in, getter, in.names->doc);
+  if (!doc.is_undefined() && !doc.is_none()) set_attr(in, property, in.names->doc, doc);
+}
+
+Value property_init(Interpreter& in, const Args& args) {
   auto* property = object_cast<Property>(args[0]);
   property->get = args[1], property->set = args[2], property->del = args[3], property->doc = args[4];
+  if (args[4].is_none()) keep_getter_doc(in, args[0], args[1]);
   return Value::none();
 }
 
@@ -122,7 +130,9 @@ Value property_delete(Interpreter& in, const Args& args) {
 }
 
 Value property_set_name(Interpreter&, const Args& args) {
-  property_of(args)->name = args[2];
+  const uint32_t given = as_tuple(args[1])->size;
+  if (given != 2) throw_error(ErrorKind::TypeError, "__set_name__() takes 2 positional arguments but %u were given", given);
+  property_of(args)->name = as_tuple(args[1])->items[1];
   return Value::none();
 }
 
@@ -162,7 +172,7 @@ const NativeDef kPropertyMethods[] = {
     {"__get__(self, instance, owner=None, /)", property_get},
     {"__set__(self, instance, value, /)", property_set},
     {"__delete__(self, instance, /)", property_delete},
-    {"__set_name__(self, owner, name, /)", property_set_name},
+    {"__set_name__(self, /, *args)", property_set_name},
 };
 
 // ---- staticmethod, classmethod ---------------------------------------------------------------------------------------
@@ -244,12 +254,21 @@ void fill_wrapper(Interpreter& in, Type* type) {
 }
 
 template <class T>
+Value wrapper_repr(Interpreter& in, const Value& self) {
+  in.vm().check_native_stack();  // the function may be a wrapper too, and so on
+  const char* const name = std::is_same_v<T, ClassMethod> ? "classmethod" : "staticmethod";
+  const Value function = function_of<T>(self);
+  return make_str(in, std::string("<") + name + "(" + (function.is_undefined() ? "NULL" : repr_text(in, function)) + ")>");
+}
+
+template <class T>
 void become_wrapper(Type* type) {
   type->attributes_offset = sizeof(T);
   type->make = wrapper_make<T>;
   type->slots.destroy = destroy_wrapper<T>;
   type->slots.traverse = traverse_wrapper<T>;
   type->slots.get_attr = wrapper_attribute<T>;
+  type->slots.repr = wrapper_repr<T>;
   type->fill_later(fill_wrapper<T>);
 }
 

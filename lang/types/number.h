@@ -43,6 +43,8 @@ const char* zero_division(BinaryOp op, const Value& left, const Value& right) no
 Value round_number(Interpreter& in, const Value& value, const Value& digits);
 // operator.index: a whole Value (bigint.h) of an int, a bool or an object with __index__; else TypeError.
 Value whole_index(Interpreter& in, const Value& value);
+// DeprecationWarning: `method` answered an instance of a class below int or float, which `kind` names.
+void warn_of_subclass(Interpreter& in, const std::string& method, const Value& answer, const char* kind);
 
 // int('…', base) and float('…'). Undefined, or false, if the text is no number.
 Value parse_int(Interpreter& in, std::string_view text, int base);

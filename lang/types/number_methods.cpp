@@ -128,8 +128,17 @@ Value int_of(Interpreter& in, const Value& x) {
     for (Str* name : {in.names->int_, in.names->index, in.names->trunc}) {
       const Value method = type_lookup(type, name);
       if (method.is_undefined()) continue;
-      const Value result = unboxed(call_special(in, method, x));
-      if (is_whole(result)) return whole_unary(in, UnaryOp::Pos, result);
+      if (name == in.names->trunc) in.warn(ErrorKind::DeprecationWarning, "The delegation of int() to __trunc__ is deprecated.");
+      const Value answer = call_special(in, method, x);
+      const Value result = unboxed(answer);
+      if (name == in.names->trunc && !is_whole(result) && result.is_object() &&
+          !type_lookup(result.as_object()->type, in.names->index).is_undefined())
+        return whole_index(in, result);
+      if (is_whole(result)) {
+        if (name != in.names->trunc && type_of(in, answer) != in.types.integer)
+          warn_of_subclass(in, std::string(name->view()), answer, "int");
+        return whole_unary(in, UnaryOp::Pos, result);
+      }
       throw Error(ErrorKind::TypeError,
                   std::string(name->view()) + (name == in.names->trunc ? " returned non-Integral (type " : " returned non-int (type ") + std::string(type_name(in, result)) + ")");
     }
@@ -212,7 +221,10 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
   refuse_keywords(in, type, in.types.real, "float", args);
   check_count("float", args, 0, 1);
   double result = 0;
-  if (args.positional() == 1 && is_str(args[0])) {
+  // A class below str may say itself what number it is.
+  const bool converts = args.positional() == 1 && is_str(args[0]) && args[0].as_object()->type != in.types.str &&
+                        !type_lookup(args[0].as_object()->type, in.names->float_).is_undefined();
+  if (args.positional() == 1 && is_str(args[0]) && !converts) {
     if (!parse_float(text_of(args[0]), result)) return no_float(in, quote(text_of(args[0])));
   } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0]))) {
     if (!parse_float(BytesLike(in, args[0]).view(), result)) return no_float(in, repr_text(in, args[0]));
@@ -239,7 +251,9 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
       throw Error(ErrorKind::TypeError, std::string(type_name(in, plain)) + ".__float__ returned non-float (type " +
                                             std::string(type_name(in, answer)) + ")");
     }
-    result = to_float(in, answer);
+    if (!method.is_undefined() && !answer.is_float())
+      warn_of_subclass(in, std::string(type_name(in, plain)) + ".__float__", answer, "float");
+    result = to_float(in, unboxed(answer));
   }
   return as_type(in, type, in.types.real, Value::real(result));
 }

@@ -227,14 +227,25 @@ Value format(Interpreter& in, const Value& value, std::string_view spec) {
               "unsupported format string passed to " + std::string(type_name(in, value)) + ".__format__");
 }
 
+void warn_of_subclass(Interpreter& in, const std::string& method, const Value& answer, const char* kind) {
+  const std::string type(type_name(in, answer));
+  in.warn(ErrorKind::DeprecationWarning, method + " returned non-" + kind + " (type " + type +
+                                             ").  The ability to return an instance of a strict subclass of " + kind +
+                                             " is deprecated, and may be removed in a future version of Python.");
+}
+
 Value whole_index(Interpreter& in, const Value& value) {
   Value plain = unboxed(value);
   if (is_whole(plain)) return plain.is_bool() ? Value::integer(plain.as_int()) : plain;
   if (plain.is_object()) {
     const Value method = type_lookup(plain.as_object()->type, in.names->index);
     if (!method.is_undefined()) {
-      Value result = unboxed(call_special(in, method, plain));
-      if (is_whole(result)) return result.is_bool() ? Value::integer(result.as_int()) : result;
+      const Value answer = call_special(in, method, plain);
+      Value result = unboxed(answer);
+      if (is_whole(result)) {
+        if (type_of(in, answer) != in.types.integer) warn_of_subclass(in, "__index__", answer, "int");
+        return result.is_bool() ? Value::integer(result.as_int()) : result;
+      }
       throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
     }
   }
@@ -255,8 +266,12 @@ double to_float(Interpreter& in, const Value& value) {
     const Type* type = plain.as_object()->type;
     const Value method = type_lookup(type, in.names->float_);
     if (!method.is_undefined()) {
-      const Value result = unboxed(call_special(in, method, plain));
-      if (result.is_float()) return result.as_float();
+      const Value answer = call_special(in, method, plain);
+      const Value result = unboxed(answer);
+      if (result.is_float()) {
+        if (!answer.is_float()) warn_of_subclass(in, std::string(type->name->view()) + ".__float__", answer, "float");
+        return result.as_float();
+      }
       throw Error(ErrorKind::TypeError, std::string(type->name->view()) + ".__float__ returned non-float (type " +
                                             std::string(type_name(in, result)) + ")");
     }

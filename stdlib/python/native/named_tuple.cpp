@@ -47,6 +47,11 @@ void set_field(Interpreter&, const Value&, const Value&, const Value& value) {
 
 Value field_doc(Interpreter&, const Args& args) { return object_cast<Field>(args[0])->doc; }
 
+Value set_field_doc(Interpreter&, const Args& args) {
+  object_cast<Field>(args[0])->doc = args[1];
+  return Value::none();
+}
+
 Value field_repr(Interpreter& in, const Value& self) {
   const Field* f = object_cast<Field>(self);
   return make_str(in, "_tuplegetter(" + std::to_string(f->index) + ", " + repr_text(in, f->doc) + ")");
@@ -130,7 +135,7 @@ void add_named_tuple(Interpreter& in, Module& module) {
   field->slots.descr_get = get_field;
   field->slots.descr_set = set_field;
   field->make = make_field;
-  in.add_property(field, "__doc__", field_doc);
+  in.add_property(field, "__doc__", field_doc, set_field_doc);
   set_member(in, module, "_tuplegetter", Value(field));
   spec.name = "_tuplemaker";
   spec.size = sizeof(Maker);

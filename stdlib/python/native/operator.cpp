@@ -9,6 +9,7 @@
 #include "lang/types/setup.h"
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
+#include "lang/types/list.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -376,6 +377,12 @@ void fill_operator(Interpreter& in, Module& module) {
   add_getter(in, module, "attrgetter", make_attrgetter, call_attrgetter,
              "attrgetter('a.b')(r) is r.a.b; with several names a tuple.");
   add_getter(in, module, "methodcaller", make_methodcaller, call_methodcaller, "methodcaller('m', 1)(r) is r.m(1).");
+  const Value all = make_list(in);
+  dict_for_each(module.dict, [&](const Value& key, const Value&) {
+    if (!text_of(key).starts_with('_')) list_append(in, as_list(all), Value(key));
+  });
+  list_sort(in, as_list(all), Value::none(), false);
+  set_member(in, module, "__all__", all);
 }
 
 }  // namespace tessera::stdlib

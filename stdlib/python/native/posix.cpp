@@ -33,19 +33,29 @@ void check(Interpreter& in, int result, const std::string& path) {
   if (result != 0) throw_os_error(in, errno, path);
 }
 
-// TypeError and NotImplementedError of functions that take one path first and dir_fd= last.
-void check_path(Interpreter& in, const Args& args, const Value& dir_fd = Value::none()) {
+// TypeError of functions that take a path first.
+void check_path(Interpreter& in, const Args& args) {
   const Value& path = args[0];
-  if (!dir_fd.is_none()) throw Error(ErrorKind::NotImplementedError, "dir_fd unavailable on this platform");
   if (is_str(path) || is_bytes(path) || !find_attr(in, path, intern(in, "__fspath__")).is_undefined()) return;
   throw_error(ErrorKind::TypeError, "%s: path should be string, bytes or os.PathLike, not %s",
               std::string(args.callee->name->view()).c_str(), std::string(type_name(in, path)).c_str());
 }
 
-// A path of the script's, and where it leads.
+// A relative path as it is seen from the open folder `dir_fd`, unless that is None.
+std::string seen_from(Interpreter& in, const std::string& path, const Value& dir_fd) {
+  if (dir_fd.is_none()) return path;
+  if (!is_index(in, dir_fd))
+    throw_error(ErrorKind::TypeError, "argument should be integer or None, not %s", std::string(type_name(in, dir_fd)).c_str());
+  const int64_t folder = int_argument(in, dir_fd);
+  if (folder > INT32_MAX) throw Error(ErrorKind::OverflowError, "fd is greater than maximum");
+  if (folder < INT32_MIN) throw Error(ErrorKind::OverflowError, "fd is less than minimum");
+  return path.starts_with('/') ? path : "/proc/self/fd/" + std::to_string(folder) + "/" + path;
+}
+
+// A path of the script's, and where it leads. Errors name the path as it was given.
 struct Found {
-  Found(Interpreter& in, const Value& v, Files::Last last) : path(path_argument(in, v)) {
-    check(in, files_of(in).find(path, last, place), path);
+  Found(Interpreter& in, const Value& v, Files::Last last, const Value& dir_fd = Value::none()) : path(path_argument(in, v)) {
+    check(in, files_of(in).find(seen_from(in, path, dir_fd), last, place), path);
   }
   std::string path;
   Files::Place place;
@@ -150,15 +160,15 @@ Value change_directory(Interpreter& in, const Args& args) {
 
 template <int Flags>
 Value remove_name(Interpreter& in, const Args& args) {
-  check_path(in, args, args[1]);
-  const Found found(in, args[0], kKept);
+  check_path(in, args);
+  const Found found(in, args[0], kKept, args[1]);
   check(in, unlinkat(found.place.folder(), found.place.name(), Flags), found.path);
   return Value::none();
 }
 
 Value make_directory(Interpreter& in, const Args& args) {
-  check_path(in, args, args[2]);
-  const Found found(in, args[0], kKept);
+  check_path(in, args);
+  const Found found(in, args[0], kKept, args[2]);
   const mode_t mode = static_cast<mode_t>(int_argument(in, args[1]));
   check(in, mkdirat(found.place.folder(), found.place.name(), mode), found.path);
   return Value::none();
@@ -177,17 +187,17 @@ int link_name(int from_folder, const char* from, int to_folder, const char* to) 
 
 template <int (*F)(int, const char*, int, const char*)>
 Value by_places(Interpreter& in, const Args& args) {
-  check_path(in, args, args[2].is_none() ? args[3] : args[2]);
-  const Found from(in, args[0], kKept), to(in, args[1], kKept);
+  check_path(in, args);
+  const Found from(in, args[0], kKept, args[2]), to(in, args[1], kKept, args[3]);
   if (F(from.place.folder(), from.place.name(), to.place.folder(), to.place.name()) != 0)
     throw_two_paths(in, errno, from.path, to.path);
   return Value::none();
 }
 
 Value make_link(Interpreter& in, const Args& args) {
-  check_path(in, args, args[3]);
+  check_path(in, args);
   const std::string target = path_argument(in, args[0]);
-  const Found found(in, args[1], kKept);
+  const Found found(in, args[1], kKept, args[3]);
   if (!files_of(in).allows_link_to(target)) throw_two_paths(in, EACCES, target, found.path);
   if (symlinkat(target.c_str(), found.place.folder(), found.place.name()) != 0)
     throw_two_paths(in, errno, target, found.path);
@@ -195,8 +205,8 @@ Value make_link(Interpreter& in, const Args& args) {
 }
 
 Value read_link(Interpreter& in, const Args& args) {
-  check_path(in, args, args[1]);
-  const Found found(in, args[0], kKept);
+  check_path(in, args);
+  const Found found(in, args[0], kKept, args[1]);
   char target[PATH_MAX];
   const ssize_t size = readlinkat(found.place.folder(), found.place.name(), target, sizeof target);
   if (size < 0) throw_os_error(in, errno, found.path);
@@ -212,11 +222,14 @@ Value real_path(Interpreter& in, const Args& args) {
 }
 
 Value may_access(Interpreter& in, const Args& args) {
-  check_path(in, args, args[2]);
-  const std::string path = path_argument(in, args[0]);
+  check_path(in, args);
+  const std::string path = seen_from(in, path_argument(in, args[0]), args[2]);
+  const bool follows = truth(in, args[4]);
+  const int flags = (truth(in, args[3]) ? AT_EACCESS : 0) | (follows ? 0 : AT_SYMLINK_NOFOLLOW);
+  const int mode = static_cast<int>(int_argument(in, args[1]));
   Files::Place place;
-  return Value::boolean(files_of(in).find(path, kFollowed, place) == 0 &&
-                        faccessat(place.folder(), place.name(), static_cast<int>(int_argument(in, args[1])), 0) == 0);
+  return Value::boolean(files_of(in).find(path, follows ? kFollowed : kKept, place) == 0 &&
+                        faccessat(place.folder(), place.name(), mode, flags) == 0);
 }
 
 Value change_mode(Interpreter& in, const Args& args) {

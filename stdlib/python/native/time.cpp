@@ -48,6 +48,38 @@ Value nanoseconds_of(Interpreter& in, const Args&) {
   return Value::integer(nanoseconds(Clock));
 }
 
+clockid_t clock_argument(Interpreter& in, const Value& v) {
+  const int64_t number = index(in, v);
+  if (number < INT32_MIN || number > INT32_MAX) throw Error(ErrorKind::OverflowError, "signed integer is greater than maximum");
+  return static_cast<clockid_t>(number);
+}
+
+template <int (*F)(clockid_t, timespec*), bool Whole>
+Value ask_clock(Interpreter& in, const Args& args) {
+  need_clock(in);
+  timespec t{};
+  if (F(clock_argument(in, args[0]), &t) != 0) throw_os_error(in, errno);
+  if constexpr (Whole) return Value::integer(int64_t{t.tv_sec} * kNano + t.tv_nsec);
+  return Value::real(static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9);
+}
+
+Value set_clock(Interpreter& in, const Args& args) {
+  require(in.limits.processes, "other programs");
+  const clockid_t clock = clock_argument(in, args[0]);
+  const int64_t all = index(in, args[1]);
+  const timespec t{static_cast<time_t>(all / kNano), static_cast<long>(all % kNano)};
+  if (clock_settime(clock, &t) != 0) throw_os_error(in, errno);
+  return Value::none();
+}
+
+Value thread_clock(Interpreter& in, const Args& args) {
+  need_clock(in);
+  clockid_t clock{};
+  const int fault = pthread_getcpuclockid(static_cast<pthread_t>(index(in, args[0])), &clock);
+  if (fault != 0) throw_os_error(in, fault);
+  return Value::integer(clock);
+}
+
 // In slices, so that Ctrl-C and a host's cancel are heard.
 Value sleep_for(Interpreter& in, const Args& args) {
   if (is_str(args[0]) || args[0].is_none()) {
@@ -178,6 +210,11 @@ void fill_time(Interpreter& in, Module& module) {
   in.def(module, "process_time_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_PROCESS_CPUTIME_ID>);
   in.def(module, "thread_time()", "Seconds of this thread's processor time.", seconds_of<CLOCK_THREAD_CPUTIME_ID>);
   in.def(module, "thread_time_ns()", "The same in nanoseconds.", nanoseconds_of<CLOCK_THREAD_CPUTIME_ID>);
+  in.def(module, "clock_gettime(clk_id, /)", "Seconds of a clock.", ask_clock<clock_gettime, false>);
+  in.def(module, "clock_gettime_ns(clk_id, /)", "Nanoseconds of a clock.", ask_clock<clock_gettime, true>);
+  in.def(module, "clock_getres(clk_id, /)", "The seconds between two steps of a clock.", ask_clock<clock_getres, false>);
+  in.def(module, "clock_settime_ns(clk_id, time, /)", "Set a clock.", set_clock);
+  in.def(module, "pthread_getcpuclockid(thread_id, /)", "The clock of a thread's processor time.", thread_clock);
   in.def(module, "sleep(seconds, /)", "Wait.", sleep_for);
   in.def(module, "localtime(seconds=None, /)", "The fields of a local time.", local_time);
   in.def(module, "gmtime(seconds=None, /)", "The fields of a time in UTC.", gm_time);
