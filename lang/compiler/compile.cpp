@@ -5,6 +5,7 @@
 
 #include "lang/compiler/compiler.h"
 #include "lang/compiler/syntax_warnings.h"
+#include "lang/compiler/fuse.h"
 #include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/native_stack.h"
@@ -73,13 +74,33 @@ Value Compiler::done(Span span) {
 
 Value Compiler::finished() {
   code_->registers = code_->near_registers + static_cast<uint32_t>(code_->far_locals.size());
+  fuse_words(*code_);
   return held_;
 }
 
-// What is above the temporaries that are in use is dead, and was emptied when it was read.
+// What is above the temporaries that are in use is dead, and was emptied when it was read; so is a temporary that is returned.
 void Compiler::emit_return(Op op, uint32_t reg, Span span) {
   const bool far = !code_->far_locals.empty();
-  emit(op, reg, far ? kNoRegister : std::max(top_, first_temporary_), 0, span);
+  const bool highest = op == Op::Return && is_temporary(reg) && reg + 1 == top_;
+  emit(op, reg, far ? kNoRegister : std::max(highest ? reg : top_, first_temporary_), 0, span);
+}
+
+// The value of a conditional expression is returned by each branch itself.
+void Compiler::return_value(Expr& e, Span span) {
+  const uint32_t mark = top_;
+  auto* const choice = try_as<Conditional>(&e);
+  if (choice == nullptr) {
+    emit_return(Op::Return, value(e), span);
+  } else {
+    Label otherwise;
+    condition(*choice->condition, false, otherwise);
+    const Assigned before = assigned_;
+    return_value(*choice->then_value, span);
+    bind(otherwise);
+    assigned_ = before;
+    return_value(*choice->else_value, span);
+  }
+  top_ = mark;
 }
 
 // ---- Kinds of code ---------------------------------------------------------------------------------------------------
@@ -206,7 +227,7 @@ Value Compiler::compile_lambda(Lambda& node) {
   if (node.is_generator) code_->code_flags |= kGenerator;
   set_signature(node.parameters);
   prologue(node.span);
-  emit_return(Op::Return, value(*node.body), node.body->span);
+  return_value(*node.body, node.body->span);
   return finished();
 }
 

@@ -35,15 +35,6 @@ uint32_t Compiler::keyword_names(std::span<Keyword> keywords) {
   return Emitter::constant(make_tuple(in_, names.data(), names.size()));
 }
 
-// Turns the LoadGlobal of a callee into LoadCallee if the words behind it, from `behind_callee` on, only copy one argument. The Call of
-// that argument is emitted next.
-void Compiler::load_as_callee(size_t behind_callee) {
-  std::vector<Word>& words = code_->words;
-  const bool one_copy = words.size() == behind_callee + 1 && op_of(words.back()) == Op::Copy;
-  if (one_copy && op_of(words[behind_callee - 1]) == Op::LoadGlobal)
-    words[behind_callee - 1].op = static_cast<uint8_t>(Op::LoadCallee);
-}
-
 // super() in a method, where the name is the builtin's.
 bool Compiler::is_plain_super(Expr& e) {
   auto* const call = try_as<ast::Call>(&e);
@@ -62,10 +53,8 @@ uint32_t Compiler::call(ast::Call& e, int want) {
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;
   on_top(*e.callee);
-  const size_t behind_callee = code_->words.size();
   for (Expr* argument : e.arguments) on_top(*argument);
   for (Keyword& keyword : e.keywords) on_top(*keyword.value);
-  if (e.arguments.size() == 1 && e.keywords.empty()) load_as_callee(behind_callee);
   const auto count = static_cast<uint32_t>(e.arguments.size() + e.keywords.size());
   top_ = mark;
   const uint32_t to = result(want, e.span);

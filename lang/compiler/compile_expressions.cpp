@@ -300,22 +300,10 @@ uint32_t Compiler::binary_step(ast::BinaryOp op, uint32_t left, const Value& lef
     left = constant_value(left_constant, kOnTop, place.span);
   }
   const uint32_t reg = value(right);
-  load_as_operand(forms.registers, reg);
   top_ = mark;
   const uint32_t to = result(want, place.span);
   emit(forms.registers, to, left, reg, place);
   return to;
-}
-
-// The instruction `op`, which comes next, takes `right` as its right operand: an attribute may be one with it.
-void Compiler::load_as_operand(Op op, uint32_t right) {
-  if (code_->words.empty()) return;
-  Word& last = code_->words.back();
-  if (op_of(last) != Op::GetAttr || a_of(last) != right || !is_temporary(right)) return;
-  const auto become = [&last](Op both) { last.op = static_cast<uint8_t>(both); };
-  if (op == Op::Add) become(Op::GetAttrAdd);
-  if (op == Op::Sub) become(Op::GetAttrSub);
-  if (op == Op::Mul) become(Op::GetAttrMul);
 }
 
 uint32_t Compiler::walrus(Walrus& e, int want) {

@@ -550,6 +550,10 @@ void Compiler::operator()(ReturnStmt& s) {
   for (const Unwind& u : unwinds_) {
     leaves_blocks |= u.kind == Unwind::Kind::Finally || u.kind == Unwind::Kind::With || u.kind == Unwind::Kind::Named;
   }
+  if (s.value != nullptr && is<Conditional>(*s.value) && unwinds_.empty()) {
+    return_value(*s.value, s.span);
+    return unreachable();
+  }
   uint32_t reg = 0;
   const Value constant = s.value == nullptr ? Value::none() : is<Constant>(*s.value) ? fold(*s.value) : Value();
   if (!constant.is_none()) reg = value(*s.value, leaves_blocks ? kOnTop : kAnywhere);

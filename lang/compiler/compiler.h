@@ -94,6 +94,7 @@ class Compiler : Emitter {
   // A register to work in for a result that is written early; finish() moves it where it is wanted.
   uint32_t workplace(int want, Span span);
   uint32_t finish(uint32_t work, int want, uint32_t mark, Span span);
+  void return_value(ast::Expr& e, Span span);
   void emit_return(Op op, uint32_t reg, Span span);
   // An instruction with a name (`s`, `g` or `N` in its form). `d`: LoadNameCell's.
   void emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place);
@@ -138,8 +139,6 @@ class Compiler : Emitter {
   uint32_t generator_expression(ast::Comprehension& e, int want);
   void comprehension_loops(ast::Comprehension& e, size_t clause, uint32_t state, uint32_t target);
   uint32_t call(ast::Call& e, int want);
-  void load_as_callee(size_t behind_callee);
-  void load_as_operand(Op op, uint32_t right);
   uint32_t method_call(ast::Call& e, ast::Attribute& callee, int want);
   uint32_t spread_call(ast::Call& e, int want);
   bool is_plain_super(ast::Expr& e);

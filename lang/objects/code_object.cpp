@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lang/compiler/chunk.h"
+#include "lang/compiler/fuse.h"
 #include "lang/core/bind.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
@@ -124,7 +125,7 @@ std::vector<Value> shown_constants(const Code* code, std::vector<ConstantPlace>*
   };
   if (!has_mapping(code) && !(code->code_flags & kModuleBody)) add(code->doc, {false, SIZE_MAX});
   for_each_word(code, [&](Word w, size_t at) {
-    switch (op_of(w)) {
+    switch (plain_load(op_of(w))) {
       case Op::LoadK: return add(code->constants[bx_of(w)], {false, bx_of(w)});
       case Op::LoadInt: return add(Value::integer(sbx_of(w)), {true, at});
       case Op::LoadNone: return add(Value::none(), {true, at});
@@ -341,7 +342,7 @@ void replace_constants(Interpreter& in, Code* code, const Value& wanted) {
       const auto k = static_cast<uint32_t>(code->constants.size());
       code->constants.push_back(value);
       for (Word& w : code->words) {
-        if (w.op == old.op && bx_of(w) == bx_of(old) && w.d == old.d) w = make_wide(Op::LoadK, a_of(w), k);
+        if (plain_load(op_of(w)) == plain_load(op_of(old)) && bx_of(w) == bx_of(old) && w.d == old.d) w = make_wide(Op::LoadK, a_of(w), k);
       }
     }
   }

@@ -73,9 +73,8 @@ Value make_generator(Interpreter& in, Function* function, Value* arguments) {
     new (registers + i) Value(given ? std::move(arguments[i]) : Value());
   }
   Frame& frame = generator->frame;
-  frame.pc = code->words.data();
+  frame.begin(code);
   frame.registers = registers;
-  frame.code = code;
   frame.function = function;
   frame.generator = generator;
   // A coroutine that is dropped before it has run warns.

@@ -35,15 +35,25 @@ struct Frame {
   const Word* pc = nullptr;  // of the next word, while another frame runs or an instruction may throw
   Value* registers = nullptr;
   Value* end = nullptr;  // behind the registers, on the stack: where a nested call may put its window
+  const Value* constants = nullptr;  // the code's, as its `temporaries`: a return has nothing to load anew
   Code* code = nullptr;
   Function* function = nullptr;  // owned while the frame runs
   Frame* caller = nullptr;
-  Generator* generator = nullptr;  // whose frame it is, or null
+  Generator* generator = nullptr;  // whose frame it is; null for all in the array of frames
   Value constructed;
+  uint32_t temporaries = 0;  // the distance of the first register that is one
   uint16_t result = 0;
   uint16_t handled = kNoRegister;  // register of the exception that is being handled, or kNoRegister
   FrameKind kind = FrameKind::Call;
   bool paused = false;  // a task waits in it for its next piece
+
+  // At the code's first word.
+  void begin(Code* what) {
+    code = what;
+    pc = what->words.data();
+    constants = what->constants.data();
+    temporaries = what->first_temporary << kValueShift;
+  }
 };
 
 // The frame that called, or null. What the host runs between the pieces of a task stands on its frames, and was not called by them.

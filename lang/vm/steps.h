@@ -46,6 +46,8 @@ bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const V
 // The steps below that return false have failed; the exception is in VirtualMachine::pending_.
 [[nodiscard]] bool set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value);
 [[nodiscard]] bool del_item_step(Interpreter& in, const Value& object, const Value& key);
+// The value of a str or int in a dict, where nothing of a script's is asked for it; else null.
+Value* plain_item(Interpreter& in, Dict* dict, const Value& key) noexcept;
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
 // `item in container` of a script's class; false: nothing was done.
 [[nodiscard]] bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item);

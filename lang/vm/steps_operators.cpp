@@ -507,6 +507,17 @@ bool del_item_step(Interpreter& in, const Value& object, const Value& key) {
   }) && !in.vm().is_raising();
 }
 
+Value* plain_item(Interpreter& in, Dict* dict, const Value& key) noexcept {
+  if (dict->aux != 0) return nullptr;  // of a module whose names' origins are written down
+  if (key.is_int()) {
+    const int32_t at = dict_find_int(dict, key.as_int());
+    return at < 0 ? nullptr : &dict->entries[at].value;
+  }
+  if (!is_plain_str(in, key)) return nullptr;
+  const int32_t at = dict_find_str(dict, as_str(key));
+  return at < 0 || !is_plain_str(in, dict->entries[at].key) ? nullptr : &dict->entries[at].value;
+}
+
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache) {
   Value& object = frame->registers[b_of(w)];
   Value error;

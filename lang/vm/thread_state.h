@@ -15,9 +15,9 @@ namespace tessera::lang {
 
 struct ThreadState {
   Frame* top_ = nullptr;         // the running frame
-  Frame* next_frame_ = nullptr;  // free place in the array of frames
   uint32_t depth_ = 0;
-  uint32_t nested_ = 0;       // calls of run(), one inside the other
+  uint32_t nested_ = 0;          // calls of run(), one inside the other
+  Frame* next_frame_ = nullptr;  // free place in the array of frames; not beside top_, with which it would be written as one
   uint32_t pausable_at_ = 0;  // the one that may be left to go on later; 0: none
   bool resumed_ = false;      // no safe point since a piece began
   Value pending_;             // the exception that unwind could not place: run() throws it

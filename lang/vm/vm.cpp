@@ -60,8 +60,6 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
   Frame* frame;
   const Word* pc;
   Value* R;
-  const Value* K;
-  uint32_t temporaries;
   TS_ENTER(top_);
 
 #if TS_THREADED

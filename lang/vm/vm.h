@@ -185,7 +185,12 @@ class VirtualMachine : private ThreadState {
   Frame* begin_function(Function* function, Value* window, Value* arguments, uint32_t count, const Tuple* keywords,
                         FrameKind kind, uint32_t result, Value& out);
   // The frame takes over a reference to the function.
-  inline Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result);
+  Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result) {
+    return push_frame(function, window, count, kind, result, top_);
+  }
+  // `caller`: top_, which the loop has in a register: the way from call to return would be longer through memory.
+  [[gnu::always_inline]] inline Frame* push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result,
+                                                  Frame* caller);
   inline void pop_frame(Frame* frame) noexcept { pop_frame(frame, frame->end); }
   inline void pop_frame(Frame* frame, Value* end) noexcept;  // no objects stand from `end` on
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
@@ -265,8 +270,8 @@ class RunScope {
   VirtualMachine& vm_;
 };
 
-inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind,
-                                         uint32_t result) {
+inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result,
+                                         Frame* caller) {
   Code* const code = function->code;
   Frame* const frame = next_frame_;
   if (depth_ >= depth_limit_ || window + code->registers > stack_end_ || frame == frames_end_) [[unlikely]] {
@@ -275,16 +280,15 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
   ++depth_;
   next_frame_ = frame + 1;
   for (uint32_t r = count; r < code->first_temporary; ++r) window[r] = Value();
-  frame->pc = code->words.data();
+  frame->begin(code);
   frame->registers = window;
   frame->end = window + code->registers;
-  frame->code = code;
   frame->function = function;
-  frame->caller = top_;
-  frame->generator = nullptr;
+  frame->caller = caller;
   frame->result = static_cast<uint16_t>(result);
   frame->handled = kNoRegister;
   frame->kind = kind;
+  frame->paused = false;
   top_ = frame;
   return frame;
 }

@@ -1,7 +1,6 @@
 // The words in which the cases of the loop are written (vm.cpp includes the cases from the files beside this one).
 //
-// What the loop holds, hopefully in registers of the machine: `pc` (the next word), `R` (the frame's registers), `K` (its
-// constants), `frame`, `temporaries` (the distance of the first register that is one), `this`.
+// What the loop holds, hopefully in registers of the machine: `pc` (the next word), `R` (the frame's registers), `frame`, `this`.
 #pragma once
 
 #include <atomic>
@@ -26,11 +25,24 @@
 #define TS_A TS_AT(R, TS_WORD.a)
 #define TS_B TS_AT(R, TS_WORD.b)
 #define TS_C TS_AT(R, TS_WORD.c)
-#define TS_KB TS_AT(K, TS_WORD.b)
-#define TS_KC TS_AT(K, TS_WORD.c)
+#define TS_KB TS_AT(frame->constants, TS_WORD.b)
+#define TS_KC TS_AT(frame->constants, TS_WORD.c)
 
 // The site that C names.
 #define TS_SITE frame->code->caches[TS_WORD.c]
+
+namespace tessera::lang {
+
+// A value on its way from one frame to another, in parts: a Value would have its place in memory, for its destructor.
+inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
+  const Tag old_tag = place.tag();
+  Object* const old = place.as_object();
+  reinterpret_cast<Tag&>(place) = tag;
+  place.replace_int(payload);
+  if (old_tag == Tag::Object && --old->refcount == 0) destroy_object(old);
+}
+
+}  // namespace tessera::lang
 
 // Before whatever may throw, run a script, collect, or look at the running frames.
 #define TS_SAVE() (frame->pc = pc)
@@ -40,8 +52,6 @@
   do {                                          \
     frame = (next);                             \
     R = frame->registers;                       \
-    K = frame->code->constants.data();          \
-    temporaries = frame->code->first_temporary << kValueShift; \
     pc = frame->pc;                             \
   } while (false)
 
@@ -85,7 +95,7 @@
   TS_RAISE()
 
 // Is the operand, a letter of the running word, a temporary?
-#define TS_DIES(operand) (TS_WORD.operand >= temporaries)
+#define TS_DIES(operand) (TS_WORD.operand >= frame->temporaries)
 
 // to = the register that the operand names, which is emptied when it is a temporary.
 #define TS_TAKE(to, operand)                      \
