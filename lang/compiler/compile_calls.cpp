@@ -162,7 +162,10 @@ uint32_t Compiler::super_operands(ast::Call& e) {
   load_variable(cell, type, e.span);
   const uint32_t first = take_temporary(e.span);
   const std::string_view parameter = own_scope_.locals[0];
-  load_variable(*own_scope_.find(parameter), first, e.span);
+  const Symbol& self = *own_scope_.find(parameter);
+  // A parameter that `del` may have taken away is super()'s to refuse, with words of its own.
+  if (self.kind == VariableKind::Register && self.deleted) move(first, self.index, e.span);
+  else load_variable(self, first, e.span);
   return type;
 }
 

@@ -14,6 +14,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
@@ -220,6 +221,7 @@ void check_classes(Interpreter& in, const Value& classes) {
 
 void fill_base_group(Interpreter& in, Type* base) {
   in.add_methods(base, kMethods, std::size(kMethods));
+  add_class_getitem(in, base);
   in.add_property(base, "message", [](Interpreter&, const Args& a) { return message_of(a[0]); });
   in.add_property(base, "exceptions", [](Interpreter&, const Args& a) { return exceptions_of(a[0]); });
 }

@@ -454,6 +454,12 @@ void fill_class(Interpreter& in, Type* type) {
           [](Interpreter& i, const Args& a) {
             self_of(a)->fields[4] = Value::integer(index(i, a[1]));
             return Value::none();
+          },
+          "",
+          [](Interpreter&, const Args& a) {
+            if (self_of(a)->fields[4].is_undefined()) throw Error(ErrorKind::AttributeError, "characters_written");
+            self_of(a)->fields[4] = Value();
+            return Value::none();
           });
     case ErrorKind::ImportError:
       add_field<0>(in, type, "msg");

@@ -177,6 +177,14 @@ Value init(Interpreter& in, const Args& args) {
 Value fromkeys(Interpreter& in, const Args& args) {
   Value result = args[0].as_object() == in.types.dict ? make_dict(in) : call(in, args[0]);
   const bool plain = is_dict(result) && result.as_object()->type == in.types.dict;
+  if (plain && args[1].is_object() && (args[1].as_object()->type == in.types.set || args[1].as_object()->type == in.types.frozenset)) {
+    const Set* const set = as_set(args[1]);  // its hashes are known; comparing keys may run scripts, which may change it
+    for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
+      const SetEntry entry = set->table[i];
+      if (!entry.key.is_undefined()) dict_set(in, as_dict(result), entry.key, entry.hash, args[2]);
+    }
+    return result;
+  }
   for_each(in, args[1], [&](Value key) {
     if (plain) dict_set(in, as_dict(result), key, args[2]);
     else set_item(in, result, key, args[2]);

@@ -277,6 +277,7 @@ Value super_zero(Interpreter& in, const Value& cls, const Value& self) {
   if (cls.is_undefined() || !cls.is_object() || cls.as_object()->kind != ObjectKind::Type) {
     throw Error(ErrorKind::RuntimeError, "super(): __class__ cell not found");
   }
+  if (self.is_undefined()) throw Error(ErrorKind::RuntimeError, "super(): arg[0] deleted");
   return make_super(in, known_cast<Type>(cls), self);
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "lang/types/codec.h"
 #include "lang/core/ending.h"
 #include "lang/core/host.h"
 #include "lang/types/dict.h"
@@ -71,7 +72,7 @@ void run_native_init(Interpreter& in, const Value& made, const Args& args) {
 void throw_os_error(Interpreter& in, int code, std::string_view path) {
   const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(
-      call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, path)}));
+      call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), decode_text(in, path, "utf-8", "surrogateescape")}));
 }
 
 void throw_os_error(Interpreter& in, int code) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "lang/types/codec.h"
 #include "lang/core/host.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class_slots.h"
@@ -243,7 +244,9 @@ void fill_sys(Interpreter& in, Module& module) {
   set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));
   set_member(in, module, "_xoptions", x_options(in));
   set_member(in, module, "prefix", make_str_lossy(in, prefix_folder(in)));
-  set_member(in, module, "argv", list_of(in, in.argv));
+  const Value arguments = make_list(in);  // whatever bytes they are
+  for (const std::string& each : in.argv) list_append(in, as_list(arguments), decode_text(in, each, "utf-8", "surrogateescape"));
+  set_member(in, module, "argv", arguments);
   set_member(in, module, "path", list_of(in, in.search_path));
   set_member(in, module, "modules", Value(in.modules().table()));
   set_member(in, module, "executable", make_str_lossy(in, in.limits.environment ? program_path() : ""));
