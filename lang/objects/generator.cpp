@@ -198,7 +198,9 @@ Frame* VirtualMachine::yield_from(Frame* frame, Word w, Value& out) {
   }
   state[0] = Value();
   state[1] = Value();
-  frame->registers[b_of(w)] = item.is_undefined() ? Value::none() : std::move(item);
+  if (item.is_undefined()) item = Value::none();
+  if (is_traced() && (!item.is_none() || (type_of(in_, iterator)->type_flags & kScriptClass) != 0)) trace_stop(*frame, item, false);
+  frame->registers[b_of(w)] = std::move(item);
   return frame;
 }
 
@@ -378,8 +380,9 @@ bool generator_throw(Interpreter& in, Generator* generator, const Value& excepti
 
 namespace {
 
-// Nothing would see GeneratorExit: no try or with around the yield, nothing delegated to.
-bool can_just_stop(const Generator* generator) {
+// Nothing would see GeneratorExit: no try or with around the yield, nothing delegated to, no tracer.
+bool can_just_stop(Interpreter& in, const Generator* generator) {
+  if (in.vm().is_traced()) return false;
   if (generator->state == Generator::State::Created) return true;
   if (generator->state != Generator::State::Suspended || generator->delegating) return false;
   const Code* const code = generator->frame.code;
@@ -391,7 +394,7 @@ bool can_just_stop(const Generator* generator) {
 }  // namespace
 
 bool generator_end_unseen(Interpreter& in, Generator* generator) noexcept {
-  if (!can_just_stop(generator)) return false;
+  if (!can_just_stop(in, generator)) return false;
   generator_finish(in, generator);
   return true;
 }
@@ -399,7 +402,7 @@ bool generator_end_unseen(Interpreter& in, Generator* generator) noexcept {
 void generator_close(Interpreter& in, Generator* generator) {
   check_not_running(generator);
   const Value keep(generator);
-  if (can_just_stop(generator)) generator_finish(in, generator);
+  if (can_just_stop(in, generator)) generator_finish(in, generator);
   if (finished(generator)) return;
   const Value exit = make_exception(in, error_type(in, ErrorKind::GeneratorExit), in.shared->empty_tuple);
   Value out;

@@ -562,7 +562,11 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
   if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
   if (is_traced()) trace_return(*frame, returned);
   end_watch(*frame);  // before the answer leaves its register, which may be a local's
+  const bool in_loop = frame->kind == FrameKind::ForNext;
+  const bool ends = (in_loop || frame->kind == FrameKind::Delegate) && !returned.is_none();
+  const Value value = ends ? returned : Value();
   Frame* const next = leave_frame(frame, std::move(returned), out);
+  if (ends && next != nullptr && is_traced()) trace_stop(*next, value, in_loop);
   if (next != nullptr && is_traced() != loop_traces_) throw OtherLoop{};
   return next;
 }

@@ -56,6 +56,7 @@ void jump_to_line(Interpreter& in, FrameObject* object, const Value& line);
 void check_locals_set(Interpreter& in, const Frame& frame);
 // Gives unset locals None, for a frame that has jumped and goes on in the loop that checks nothing.
 void fill_unset_locals(FrameObject* object);
+bool is_untraced(const Code& code);
 // The frame of a traceback's entry.
 Value frame_object(Interpreter& in, Traceback* entry);
 // Before an exception leaves a frame: its traceback takes the variables.

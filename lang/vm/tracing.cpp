@@ -37,9 +37,6 @@ class InTracer {
   bool before_;
 };
 
-// settrace() and its kin are no frames for a tracer, as the functions of C that they are in CPython.
-bool is_untraced(const Code& code) { return code.source->name() == "stdlib/python/sys.tsr"; }
-
 bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
 // The native function that a word is about to call, bound where it is a method; or Undefined.
@@ -69,6 +66,9 @@ Value native_callee(Interpreter& in, const Frame& frame, const Word* pc) {
 }
 
 }  // namespace
+
+// settrace() and its kin are no frames for a tracer, as the functions of C that they are in CPython.
+bool is_untraced(const Code& code) { return code.source->name() == "stdlib/python/sys.tsr"; }
 
 void VirtualMachine::set_trace(Value function) {
   trace_ = std::move(function);
@@ -221,6 +221,7 @@ Value VirtualMachine::trace_exception(Frame& frame, Value exception) {
   if (object == nullptr || object->untraced) return exception;
   const Value keep(object);
   try {
+    if (!object->entered) trace_call(object);  // a generator that throw() or close() resumes
     if (!object->native.is_undefined()) profile_native(object, "c_exception");
     if (object->trace.is_none() || trace_.is_undefined()) return exception;
     const Value type(static_cast<Object*>(exception.as_object()->type));
@@ -229,6 +230,15 @@ Value VirtualMachine::trace_exception(Frame& frame, Value exception) {
   } catch (const std::exception&) {
     return current_native_exception(in_);
   }
+}
+
+// The iterator of a loop or of a `yield from` in the frame has ended by a StopIteration with this value: the frame handles it without
+// a handler, and a tracer gets an "exception" event for it. A loop drops what the tracer raises then, as in CPython.
+void VirtualMachine::trace_stop(Frame& frame, const Value& value, bool in_loop) {
+  const Value type(error_type(in_, ErrorKind::StopIteration));
+  const Value stop = value.is_none() ? call(in_, type) : call(in_, type, {value});
+  Value raised = trace_exception(frame, stop);
+  if (!raised.is(stop) && !in_loop) throw Thrown(std::move(raised));
 }
 
 }  // namespace tessera::lang

@@ -448,8 +448,14 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
     const bool begun = frame->pc != frame->code->words.data();
     if (!begun) ++frame->pc;
     if (new_line) add_traceback(in_, as_exception(exception), *frame);
-    if (new_line && is_traced() && exception.as_object()->aux != kUncatchable)
+    if (new_line && is_traced() && exception.as_object()->aux != kUncatchable) {
+      if (!begun) {  // the events are those of the def's line
+        watch(*frame)->untraced = is_untraced(*frame->code);
+        --frame->pc;
+      }
       exception = trace_exception(*frame, std::move(exception));
+      if (!begun) ++frame->pc;
+    }
     new_line = true;
     const uint32_t word = static_cast<uint32_t>(frame->pc - frame->code->words.data()) - 1;
     const bool catchable = begun && exception.as_object()->aux != kUncatchable;
@@ -465,7 +471,9 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
     if (as_exception(exception)->notes_due) [[unlikely]]
       note(exception, *frame);
     if (frame->kind == FrameKind::Watched) {
+      frame->pc -= !begun;
       if (is_traced() && exception.as_object()->aux != kUncatchable) exception = trace_leaving(*frame, std::move(exception));
+      frame->pc += !begun;
       end_watch(*frame);
     }
     keep_frame_variables(in_, exception, *frame);
@@ -486,6 +494,7 @@ bool VirtualMachine::unwind(Frame* entry, Value exception, bool new_line) {
       if (item && is_error(in_, exception, ErrorKind::StopIteration)) {
         Value* const state = top_->registers + a_of(top_->pc[-1]);
         for (uint32_t i = 0; i < 3; ++i) state[i] = Value();
+        if (is_traced()) trace_exception(*top_, exception);  // a loop drops what its tracer raises, as in CPython
         return true;
       }
     }

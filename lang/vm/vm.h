@@ -123,6 +123,7 @@ class VirtualMachine : private ThreadState {
   uint32_t depth_limit() const { return depth_limit_; }
   // Tracing (tracing.cpp) of the running thread. Undefined: none.
   void set_trace(Value function);
+  bool is_traced() const { return (!trace_.is_undefined() || !profile_.is_undefined()) && !in_tracer_; }
   void set_profile(Value function);
   const Value& trace_function() const { return trace_; }
   const Value& profile_function() const { return profile_; }
@@ -151,7 +152,6 @@ class VirtualMachine : private ThreadState {
   // The same loop with a look at each word, while somebody traces (Note [Tracing] in tracing.cpp).
   bool execute_traced(Frame* entry, Value& out);
   struct OtherLoop {};  // thrown between two words: run() goes on in the other loop
-  bool is_traced() const { return (!trace_.is_undefined() || !profile_.is_undefined()) && !in_tracer_; }
   void start_tracing();
   void trace_word(Frame* frame);
   void trace_line(FrameObject* object, const Frame& frame, uint32_t word);
@@ -159,6 +159,7 @@ class VirtualMachine : private ThreadState {
   void trace_return(Frame& frame, const Value& answer);
   Value trace_exception(Frame& frame, Value exception);
   Value trace_leaving(Frame& frame, Value exception);
+  void trace_stop(Frame& frame, const Value& value, bool in_loop);
   void profile_native(FrameObject* object, const char* event);
   void call_tracer(FrameObject* object, const char* event, const Value& argument);
   void call_profiler(FrameObject* object, const char* event, const Value& argument);
