@@ -191,7 +191,14 @@ bool next_by_call(Interpreter& in, const Value& self, Value& out) {
   CallableIterator* it = object_cast<CallableIterator>(self);
   if (it->function.is_undefined()) return false;
   const Value function = it->function, sentinel = it->sentinel;
-  Value result = call(in, function);
+  Value result;
+  try {
+    result = call(in, function);
+  } catch (const std::exception&) {
+    const Value exception = current_native_exception(in);
+    if (!is_error(in, exception, ErrorKind::StopIteration)) throw Thrown(exception);
+    return finish(it->function);
+  }
   if (equals(in, sentinel, result)) return finish(it->function);
   out = std::move(result);
   return true;
