@@ -93,10 +93,29 @@ bool is_object_method(Interpreter& in, const Value& found, Str* name) {
   return found.is(type_lookup(in.types.object, name));
 }
 
+// Runs __init__ of what __new__ has made, whose class may be one below `type`.
+void initialise(Interpreter& in, const Value& object, const Args& args) {
+  const Value method = type_lookup(type_of(in, object), in.names->init);
+  if (!init_runs(type_of(in, object), method)) return;
+  const bool plain = is_function(method) || is_native_function(method);
+  const RecursionGuard guard(in, " while calling a Python object");
+  const Value answer = plain ? call_with(in, method, object, args)
+                             : call(in, bind_attribute(in, method, object, type_of(in, object)), args);
+  if (!answer.is_none()) {
+    throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
+                std::string(type_name(in, answer)).c_str());
+  }
+}
+
 }  // namespace
 
 Value instantiate(Interpreter& in, Type* type, const Args& args) {
-  if (!(type->type_flags & kScriptClass) && type->make != nullptr) return type->make(in, type, args);
+  if (!(type->type_flags & kScriptClass) && type->make != nullptr) {
+    Value made = type->make(in, type, args);
+    // type(name, bases, namespace) makes a class of its bases' metaclass, which is initialised as any other of that.
+    if (type == in.types.type && args.count >= 3 && type_of(in, made) != type) initialise(in, made, args);
+    return made;
+  }
   if (type->type_flags & kAbstract) throw_abstract(in, type);
   const Value make = type_lookup(type, in.names->new_);
   const Value init = type_lookup(type, in.names->init);
@@ -118,18 +137,7 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     object = call_with(in, called ? function : bind_attribute(in, make, Value(), type), as_value(type), args);
   }
   if (is_filled || !is_instance(in, object, type)) return object;
-  Type* const made = type_of(in, object);  // __new__ may have chosen a class below
-  if (init_runs(made, made == type ? init : type_lookup(made, in.names->init))) {
-    const Value method = type_lookup(type_of(in, object), in.names->init);
-    const bool plain = is_function(method) || is_native_function(method);
-    const RecursionGuard guard(in, " while calling a Python object");
-    const Value answer = plain ? call_with(in, method, object, args)
-                               : call(in, bind_attribute(in, method, object, type_of(in, object)), args);
-    if (!answer.is_none()) {
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
-                  std::string(type_name(in, answer)).c_str());
-    }
-  }
+  initialise(in, object, args);
   return object;
 }
 
