@@ -231,6 +231,27 @@ Value line_table(Interpreter& in, const Args& a) {
   return make_bytes(in, bytes);
 }
 
+// co_lnotab, the older form of the table: pairs of bytes, the step to the next line's first byte of code and the step to its number. A
+// step that does not fit takes several pairs.
+Value old_line_table(Interpreter& in, const Args& a) {
+  std::string bytes;
+  int64_t offset = 0, line = first_line(code_of(a));
+  for (const LineRange& r : line_ranges(code_of(a))) {
+    if (r.line == line) continue;
+    int64_t forward = r.begin - offset, down = r.line - line;
+    for (; forward > 255; forward -= 255) bytes.append("\xff\0", 2);
+    do {
+      const int64_t step = std::clamp<int64_t>(down, -128, 127);
+      bytes += {static_cast<char>(forward), static_cast<char>(step)};
+      down -= step;
+      forward = 0;
+    } while (down != 0);
+    offset = r.begin;
+    line = r.line;
+  }
+  return make_bytes(in, bytes);
+}
+
 Value code_bytes(Interpreter& in, const Args& a) {
   std::string bytes;
   for (const Word& w : code_of(a)->words) {
@@ -505,6 +526,7 @@ void fill_code(Interpreter& in, Type* type) {
   });
   in.add_property(type, "co_code", code_bytes);
   in.add_property(type, "co_linetable", line_table);
+  in.add_property(type, "co_lnotab", old_line_table);
   in.add_property(type, "co_exceptiontable", [](Interpreter& i, const Args&) { return make_bytes(i, ""); });
   in.add_methods(type, kMethods, std::size(kMethods));
 }
