@@ -7,6 +7,7 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/types/number.h"
+#include "stdlib/python/native/cmath_functions.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -27,47 +28,72 @@ C argument(Interpreter& in, const Value& v) {
 
 Value result(Interpreter& in, C z) { return make_complex(in, z.real(), z.imag()); }
 
-template <C (*F)(const C&)>
+// ValueError or OverflowError for what the function has left in errno.
+void check_errno() {
+  if (errno == EDOM) throw Error(ErrorKind::ValueError, "math domain error");
+  if (errno == ERANGE) throw Error(ErrorKind::OverflowError, "math range error");
+}
+
+template <C (*F)(C)>
 Value function(Interpreter& in, const Args& args) {
   const C z = argument(in, args[0]);
+  errno = 0;
   const C w = F(z);
-  const bool finite = std::isfinite(z.real()) && std::isfinite(z.imag());
-  if (finite && (std::isnan(w.real()) || std::isnan(w.imag()))) throw Error(ErrorKind::ValueError, "math domain error");
-  if (finite && (std::isinf(w.real()) || std::isinf(w.imag())))
-    throw Error(ErrorKind::OverflowError, "math range error");
+  check_errno();
   return result(in, w);
+}
+
+// As the language divides (Smith's way); the C++ library's division has other last digits.
+C quotient(C a, C b) {
+  if (std::fabs(b.real()) >= std::fabs(b.imag())) {
+    const double ratio = b.imag() / b.real(), denominator = b.real() + b.imag() * ratio;
+    return {(a.real() + a.imag() * ratio) / denominator, (a.imag() - a.real() * ratio) / denominator};
+  }
+  const double ratio = b.real() / b.imag(), denominator = b.real() * ratio + b.imag();
+  return {(a.real() * ratio + a.imag()) / denominator, (a.imag() * ratio - a.real()) / denominator};
 }
 
 Value log_function(Interpreter& in, const Args& args) {
-  const auto log_of = [&](const Value& v) {
-    const C z = argument(in, v);
-    if (z == C(0.0, 0.0)) throw Error(ErrorKind::ValueError, "math domain error");
-    return std::log(z);
-  };
-  C w = log_of(args[0]);
-  if (!args[1].is_undefined()) w /= log_of(args[1]);
-  return result(in, w);
+  const C z = argument(in, args[0]), base = args[1].is_undefined() ? C() : argument(in, args[1]);
+  errno = 0;
+  const C w = complex_log(z);
+  if (args[1].is_undefined()) {
+    check_errno();
+    return result(in, w);
+  }
+  errno = 0;  // CPython forgets what it has said of z
+  const C scale = complex_log(base);
+  if (scale == C()) errno = EDOM;
+  check_errno();
+  return result(in, quotient(w, scale));
 }
 
-Value log10_function(Interpreter& in, const Args& args) {
-  const C z = argument(in, args[0]);
-  if (z == C(0.0, 0.0)) throw Error(ErrorKind::ValueError, "math domain error");
-  return result(in, std::log10(z));
+double angle_of(C z) {
+  errno = 0;
+  const double angle = std::atan2(z.imag(), z.real());
+  check_errno();
+  return angle;
 }
 
 Value phase(Interpreter& in, const Args& args) {
   const C z = argument(in, args[0]);
-  return Value::real(std::atan2(z.imag(), z.real()));
+  return Value::real(angle_of(z));
 }
 
 Value polar(Interpreter& in, const Args& args) {
   const C z = argument(in, args[0]);
-  return make_tuple(in, {Value::real(std::hypot(z.real(), z.imag())), Value::real(std::atan2(z.imag(), z.real()))});
+  const double size = std::hypot(z.real(), z.imag());
+  if (std::isinf(size) && std::isfinite(z.real()) && std::isfinite(z.imag()))
+    throw Error(ErrorKind::OverflowError, "math range error");
+  return make_tuple(in, {Value::real(size), Value::real(std::atan2(z.imag(), z.real()))});
 }
 
 Value rect(Interpreter& in, const Args& args) {
   const double r = real_argument(in, args[0]), phi = real_argument(in, args[1]);
-  return make_complex(in, r * std::cos(phi), r * std::sin(phi));
+  errno = 0;
+  const C w = complex_rect(r, phi);
+  check_errno();
+  return result(in, w);
 }
 
 Value isclose(Interpreter& in, const Args& args) {
@@ -96,22 +122,22 @@ Value isfinite(Interpreter& in, const Args& args) {
 }
 
 const NativeDef kFunctions[] = {
-    {"sqrt(z, /)", function<std::sqrt>, "Square root."},
-    {"exp(z, /)", function<std::exp>, "e raised to z."},
-    {"sin(z, /)", function<std::sin>, "Sine."},
-    {"cos(z, /)", function<std::cos>, "Cosine."},
-    {"tan(z, /)", function<std::tan>, "Tangent."},
-    {"sinh(z, /)", function<std::sinh>, "Hyperbolic sine."},
-    {"cosh(z, /)", function<std::cosh>, "Hyperbolic cosine."},
-    {"tanh(z, /)", function<std::tanh>, "Hyperbolic tangent."},
-    {"asin(z, /)", function<std::asin>, "Arc sine."},
-    {"acos(z, /)", function<std::acos>, "Arc cosine."},
-    {"atan(z, /)", function<std::atan>, "Arc tangent."},
-    {"asinh(z, /)", function<std::asinh>, "Inverse hyperbolic sine."},
-    {"acosh(z, /)", function<std::acosh>, "Inverse hyperbolic cosine."},
-    {"atanh(z, /)", function<std::atanh>, "Inverse hyperbolic tangent."},
+    {"sqrt(z, /)", function<complex_sqrt>, "Square root."},
+    {"exp(z, /)", function<complex_exp>, "e raised to z."},
+    {"sin(z, /)", function<complex_sin>, "Sine."},
+    {"cos(z, /)", function<complex_cos>, "Cosine."},
+    {"tan(z, /)", function<complex_tan>, "Tangent."},
+    {"sinh(z, /)", function<complex_sinh>, "Hyperbolic sine."},
+    {"cosh(z, /)", function<complex_cosh>, "Hyperbolic cosine."},
+    {"tanh(z, /)", function<complex_tanh>, "Hyperbolic tangent."},
+    {"asin(z, /)", function<complex_asin>, "Arc sine."},
+    {"acos(z, /)", function<complex_acos>, "Arc cosine."},
+    {"atan(z, /)", function<complex_atan>, "Arc tangent."},
+    {"asinh(z, /)", function<complex_asinh>, "Inverse hyperbolic sine."},
+    {"acosh(z, /)", function<complex_acosh>, "Inverse hyperbolic cosine."},
+    {"atanh(z, /)", function<complex_atanh>, "Inverse hyperbolic tangent."},
     {"log(z, base=..., /)", log_function, "Logarithm."},
-    {"log10(z, /)", log10_function, "Logarithm to base 10."},
+    {"log10(z, /)", function<complex_log10>, "Logarithm to base 10."},
     {"phase(z, /)", phase, "The angle."},
     {"polar(z, /)", polar, "Length and angle."},
     {"rect(r, phi, /)", rect, "From length and angle."},
