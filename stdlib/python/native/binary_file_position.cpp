@@ -6,6 +6,7 @@
 
 #include "lang/core/host.h"
 #include "lang/core/names.h"
+#include "lang/types/bigint.h"
 #include "stdlib/python/native/binary_file.h"
 
 namespace tessera::stdlib::binary {
@@ -27,8 +28,12 @@ Value memory_seek(BinaryFile* f, int64_t offset, int64_t whence) {
 Value file_seek(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_open(in, f, "seek");
-  const int64_t offset = int_argument(in, args[1]), whence = int_argument(in, args[2]);
-  if (f->place == Place::Memory) return memory_seek(f, offset, whence);
+  const bool in_memory = f->place == Place::Memory;
+  if (f->buffered && !in_memory && is_big_int(args[1]))
+    throw Error(ErrorKind::ValueError, "cannot fit 'int' into an offset-sized integer");
+  const int64_t offset = in_memory ? int_argument(in, args[1]) : offset_argument(in, args[1]);
+  const int64_t whence = int_argument(in, args[2]);
+  if (in_memory) return memory_seek(f, offset, whence);
   if ((f->place != Place::Disk && f->place != Place::Raw) || !f->seekable)
     throw_unsupported(in, "File or stream is not seekable.");
   if (whence < 0 || whence > 2)
@@ -69,7 +74,9 @@ Value file_truncate(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_open(in, f, "truncate");
   if (!f->writable) throw_unsupported(in, f->buffered ? "truncate" : "File not open for writing");
-  const int64_t size = args[1].is_none() ? f->position : int_argument(in, args[1]);
+  const int64_t size = args[1].is_none()            ? f->position
+                       : f->place == Place::Memory ? size_argument(in, args[1])
+                                                   : offset_argument(in, args[1]);
   if (f->place == Place::Memory) {
     if (size < 0) throw_error(ErrorKind::ValueError, "negative size value %lld", static_cast<long long>(size));
     check_resizable(memory_of(f));
@@ -80,12 +87,12 @@ Value file_truncate(Interpreter& in, const Args& args) {
   if (f->place == Place::Raw) {
     drop_ahead(f);
     const Value raw = f->raw;
-    return call_method(in, raw, intern(in, "truncate"), {Value::integer(size)});
+    return call_method(in, raw, intern(in, "truncate"), {args[1].is_none() ? Value::integer(size) : args[1]});
   }
   if (f->place != Place::Disk || in.host().files->truncate(f->fd, size) != 0)
     throw_os_error(in, f->place != Place::Disk ? EINVAL : errno);
   drop_ahead(f);
-  return Value::integer(size);
+  return args[1].is_none() ? Value::integer(size) : args[1];  // as it was given, also a bool
 }
 
 }  // namespace tessera::stdlib::binary

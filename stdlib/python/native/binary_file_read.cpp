@@ -161,22 +161,24 @@ Value read_bytes(Interpreter& in, BinaryFile* f, int64_t count, bool once) {
   return got == made->size ? held : make_bytes(in, made->view().substr(0, got));
 }
 
-int64_t count_argument(Interpreter& in, const Value& v) { return v.is_none() ? -1 : int_argument(in, v); }
 }  // namespace
 
 Value file_read(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, "read");
-  const int64_t count = count_argument(in, args[1]);
+  const int64_t count = size_argument(in, args[1]);
   if (count < -1 && f->buffered && f->place != Place::Memory)
     throw Error(ErrorKind::ValueError, "read length must be non-negative or -1");
+  if (f->place != Place::Memory) expect_block(in, count);
   return read_bytes(in, f, count, !f->buffered);
 }
 
 Value file_read1(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, f->place == Place::Memory ? "read" : "read1");
-  const int64_t count = count_argument(in, args[1]);
+  const bool in_memory = f->place == Place::Memory;
+  const int64_t count = in_memory ? size_argument(in, args[1]) : int_argument(in, args[1]);
+  if (!in_memory) expect_block(in, count);
   return read_bytes(in, f, count < 0 && f->place != Place::Memory ? static_cast<int64_t>(f->block) : count, true);
 }
 
@@ -203,6 +205,7 @@ Value file_readinto(Interpreter& in, const Args& args) {
 Value file_peek(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, "peek");
+  int_argument(in, args[1]);
   if (f->left() == 0) fill(in, f);
   return make_bytes(in, std::string_view(f->ahead).substr(f->at));
 }
@@ -239,13 +242,15 @@ Value read_line(Interpreter& in, BinaryFile* f, int64_t limit) {
 
 Value file_readline(Interpreter& in, const Args& args) {
   check_readable(in, self_of(args), self_of(args)->place == Place::Memory ? "read" : "readline");
-  return read_line(in, self_of(args), count_argument(in, args[1]));
+  return read_line(in, self_of(args), size_argument(in, args[1]));
 }
 
 Value file_readlines(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
   check_readable(in, f, "read");
-  const int64_t hint = count_argument(in, args[1]);
+  const bool listed = f->place == Place::Memory && !args[1].is_none() && !is_index(in, args[1]);
+  if (listed) throw Error(ErrorKind::TypeError, "integer argument expected, got '" + std::string(type_name(in, args[1])) + "'");
+  const int64_t hint = f->place == Place::Memory && !args[1].is_none() ? int_argument(in, args[1]) : size_argument(in, args[1]);
   Value list = make_list(in);
   for (int64_t total = 0; hint <= 0 || total < hint;) {
     Value line = read_line(in, f, -1);

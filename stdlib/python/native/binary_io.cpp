@@ -88,6 +88,7 @@ void wrap_raw(Interpreter& in, BinaryFile* f, const Value& raw, const Value& siz
   if (kind != 'w' && !can("readable")) throw_unsupported(in, "File or stream is not readable.");
   if (kind != 'r' && !can("writable")) throw_unsupported(in, "File or stream is not writable.");
   if (block <= 0) throw Error(ErrorKind::ValueError, "buffer size must be strictly positive");
+  expect_block(in, block);
   f->place = Place::Raw;
   f->raw = raw;
   f->readable = kind != 'w';

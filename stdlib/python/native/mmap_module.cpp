@@ -58,8 +58,8 @@ Value begin(Interpreter& in, const Args& args) {
   require_processes(in);
   Map* const map = map_of(args[0]);
   if (map->data != nullptr) throw Error(ErrorKind::ValueError, "the memory is mapped already");
-  const int file = static_cast<int>(int_argument(in, args[1])), flags = static_cast<int>(int_argument(in, args[3]));
-  const int protection = static_cast<int>(int_argument(in, args[4]));
+  const int file = small(in, args[1]), flags = small(in, args[3]);
+  const int protection = small(in, args[4]);
   const size_t size = static_cast<size_t>(int_argument(in, args[2]));
   const off_t offset = int_argument(in, args[5]);
   const int copy = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
@@ -105,7 +105,7 @@ Value file_size(Interpreter& in, const Args& args) {
 Value advise(Interpreter& in, const Args& args) {
   Map* const map = open_map(args[0]);
   const size_t start = static_cast<size_t>(int_argument(in, args[1])), size = static_cast<size_t>(int_argument(in, args[2]));
-  const int advice = static_cast<int>(int_argument(in, args[3]));
+  const int advice = small(in, args[3]);
   if (start > map->size || size > map->size - start) throw Error(ErrorKind::ValueError, "flush values out of range");
   const int result = advice < 0 ? msync(map->data + start, size, MS_SYNC) : madvise(map->data + start, size, advice);
   if (result != 0) throw_os_error(in, errno);

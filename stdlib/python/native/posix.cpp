@@ -21,6 +21,7 @@
 #include "lang/types/codec.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/posix_parts.h"
+#include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/support.h"
 #include "lang/objects/exception.h"
 
@@ -62,7 +63,7 @@ struct Found {
 };
 constexpr Files::Last kFollowed = Files::Last::Followed, kKept = Files::Last::Kept;
 
-int descriptor(Interpreter& in, const Value& v) { return static_cast<int>(int_argument(in, v)); }
+int descriptor(Interpreter& in, const Value& v) { return small(in, v); }
 
 double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9; }
 
@@ -318,24 +319,24 @@ Value owner_number(Interpreter& in, const Args&) {
 }
 Value processors(Interpreter&, const Args&) { return Value::integer(sysconf(_SC_NPROCESSORS_ONLN)); }
 Value is_terminal(Interpreter& in, const Args& args) {
-  return Value::boolean(isatty(static_cast<int>(int_argument(in, args[0]))) == 1);
+  return Value::boolean(isatty(small(in, args[0])) == 1);
 }
 
 Value terminal_size(Interpreter& in, const Args& args) {
   winsize size{};
-  if (ioctl(static_cast<int>(int_argument(in, args[0])), TIOCGWINSZ, &size) != 0) throw_os_error(in, errno);
+  if (ioctl(small(in, args[0]), TIOCGWINSZ, &size) != 0) throw_os_error(in, errno);
   return make_tuple(in, {Value::integer(size.ws_col), Value::integer(size.ws_row)});
 }
 
 Value get_blocking(Interpreter& in, const Args& args) {
-  const int flags = fcntl(static_cast<int>(int_argument(in, args[0])), F_GETFL);
+  const int flags = fcntl(small(in, args[0]), F_GETFL);
   if (flags < 0) throw_os_error(in, errno);
   return Value::boolean((flags & O_NONBLOCK) == 0);
 }
 
 Value set_blocking(Interpreter& in, const Args& args) {
   require(in.limits.files, "files");
-  const int file = static_cast<int>(int_argument(in, args[0])), flags = fcntl(file, F_GETFL);
+  const int file = small(in, args[0]), flags = fcntl(file, F_GETFL);
   const int wanted = truth(in, args[1]) ? flags & ~O_NONBLOCK : flags | O_NONBLOCK;
   if (flags < 0 || fcntl(file, F_SETFL, wanted) < 0) throw_os_error(in, errno);
   return Value::none();
@@ -343,11 +344,11 @@ Value set_blocking(Interpreter& in, const Args& args) {
 
 Value exit_now(Interpreter& in, const Args& args) {
   require(in.limits.processes, "processes");
-  _exit(static_cast<int>(int_argument(in, args[0])));
+  _exit(small(in, args[0]));
 }
 
 Value error_text(Interpreter& in, const Args& args) {
-  return make_str(in, std::strerror(static_cast<int>(int_argument(in, args[0]))));
+  return make_str(in, std::strerror(small(in, args[0])));
 }
 
 Value system_names(Interpreter& in, const Args&) {
@@ -377,8 +378,8 @@ Value random_bytes(Interpreter& in, const Args& args) {
 
 Value open_descriptor(Interpreter& in, const Args& args) {
   const std::string path = path_argument(in, args[0]);
-  const int fd = files_of(in).open(path, static_cast<int>(int_argument(in, args[1])),
-                                   static_cast<mode_t>(int_argument(in, args[2])));
+  const int fd = files_of(in).open(path, small(in, args[1]),
+                                   static_cast<mode_t>(small(in, args[2])));
   if (fd < 0) throw_os_error(in, errno, path);
   return Value::integer(fd);
 }
@@ -423,7 +424,7 @@ Value write_descriptor(Interpreter& in, const Args& args) {
 
 Value seek_descriptor(Interpreter& in, const Args& args) {
   const off_t place = files_of(in).seek(descriptor(in, args[0]), int_argument(in, args[1]),
-                                        static_cast<int>(int_argument(in, args[2])));
+                                        small(in, args[2]));
   if (place < 0) throw_os_error(in, errno);
   return Value::integer(place);
 }

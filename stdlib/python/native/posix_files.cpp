@@ -37,7 +37,7 @@ Value dup_file(Interpreter& in, const Args& args) {
 
 Value dup_to(Interpreter& in, const Args& args) {
   require_processes(in);
-  const int from = file_number(in, args[0]), to = static_cast<int>(int_argument(in, args[1]));
+  const int from = file_number(in, args[0]), to = small(in, args[1]);
   const bool inherits = truth(in, args[2]);
   return checked(in, inherits || from == to ? dup2(from, to) : dup3(from, to, O_CLOEXEC));
 }
@@ -116,17 +116,17 @@ Value write_vectors(Interpreter& in, const Args& args) {
 Value read_vectors_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], true);
-  return checked(in, preadv2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
+  return checked(in, preadv2(file, parts.data(), parts.size(), int_argument(in, args[2]), small(in, args[3])));
 }
 Value write_vectors_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
   const Vectors parts(in, args[1], false);
-  return checked(in, pwritev2(file, parts.data(), parts.size(), int_argument(in, args[2]), static_cast<int>(int_argument(in, args[3]))));
+  return checked(in, pwritev2(file, parts.data(), parts.size(), int_argument(in, args[2]), small(in, args[3])));
 }
 
 Value advise(Interpreter& in, const Args& args) {
   const int code = posix_fadvise(file_number(in, args[0]), int_argument(in, args[1]), int_argument(in, args[2]),
-                                 static_cast<int>(int_argument(in, args[3])));
+                                 small(in, args[3]));
   if (code != 0) throw_os_error(in, code);
   return Value::none();
 }
@@ -138,7 +138,7 @@ Value allocate(Interpreter& in, const Args& args) {
 }
 
 Value lock_part(Interpreter& in, const Args& args) {
-  return checked_none(in, lockf(file_number(in, args[0]), static_cast<int>(int_argument(in, args[1])), int_argument(in, args[2])));
+  return checked_none(in, lockf(file_number(in, args[0]), small(in, args[1]), int_argument(in, args[2])));
 }
 
 Value sync_data(Interpreter& in, const Args& args) { return checked_none(in, fdatasync(file_number(in, args[0]))); }
@@ -226,20 +226,20 @@ Value change_owner(Interpreter& in, const Args& args) {
 
 Value change_mode(Interpreter& in, const Args& args) {
   require_processes(in);
-  return checked_none(in, fchmod(file_number(in, args[0]), static_cast<mode_t>(int_argument(in, args[1]))));
+  return checked_none(in, fchmod(file_number(in, args[0]), static_cast<mode_t>(small(in, args[1]))));
 }
 
 Value make_fifo(Interpreter& in, const Args& args) {
   require_processes(in);
   const std::string path = path_argument(in, args[0]);
-  if (mkfifo(path.c_str(), static_cast<mode_t>(int_argument(in, args[1]))) != 0) throw_os_error(in, errno, path);
+  if (mkfifo(path.c_str(), static_cast<mode_t>(small(in, args[1]))) != 0) throw_os_error(in, errno, path);
   return Value::none();
 }
 
 Value make_node(Interpreter& in, const Args& args) {
   require_processes(in);
   const std::string path = path_argument(in, args[0]);
-  if (mknod(path.c_str(), static_cast<mode_t>(int_argument(in, args[1])), static_cast<dev_t>(int_argument(in, args[2]))) != 0)
+  if (mknod(path.c_str(), static_cast<mode_t>(small(in, args[1])), static_cast<dev_t>(int_argument(in, args[2]))) != 0)
     throw_os_error(in, errno, path);
   return Value::none();
 }
@@ -255,19 +255,19 @@ Value device_of(Interpreter& in, const Args& args) {
 
 Value set_mask(Interpreter& in, const Args& args) {
   require_processes(in);
-  return Value::integer(umask(static_cast<mode_t>(int_argument(in, args[0]))));
+  return Value::integer(umask(static_cast<mode_t>(small(in, args[0]))));
 }
 
 Value open_pipe(Interpreter& in, const Args& args) {
   require_processes(in);
   int ends[2];
-  checked(in, pipe2(ends, static_cast<int>(int_argument(in, args[0]))));
+  checked(in, pipe2(ends, small(in, args[0])));
   return make_tuple(in, {Value::integer(ends[0]), Value::integer(ends[1])});
 }
 
 Value make_eventfd(Interpreter& in, const Args& args) {
   require_processes(in);
-  return checked(in, eventfd(static_cast<unsigned>(int_argument(in, args[0])), static_cast<int>(int_argument(in, args[1]))));
+  return checked(in, eventfd(static_cast<unsigned>(int_argument(in, args[0])), small(in, args[1])));
 }
 
 Value terminal_name(Interpreter& in, const Args& args) {

@@ -27,6 +27,7 @@
 #include "stdlib/python/native/descriptors.h"
 #include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
@@ -42,7 +43,6 @@ constexpr char kSocketLayout[] = "_socket.socket";
 
 Socket* socket_of(const Value& v) { return object_cast<Socket>(v); }
 void network(Interpreter& in) { require(in.limits.network, "the network"); }
-int small(Interpreter& in, const Value& v) { return static_cast<int>(int_argument(in, v)); }
 
 // --- addresses
 
@@ -150,8 +150,8 @@ Address address_of(Interpreter& in, const Socket* socket, const Value& v, const 
   if (socket->family == AF_INET6) {
     auto* const place = reinterpret_cast<sockaddr_in6*>(&address.storage);
     place->sin6_port = port;
-    if (parts.size > 2) place->sin6_flowinfo = htonl(static_cast<uint32_t>(small(in, parts[2])));
-    if (parts.size > 3) place->sin6_scope_id = static_cast<uint32_t>(small(in, parts[3]));
+    if (parts.size > 2) place->sin6_flowinfo = htonl(static_cast<uint32_t>(int_argument(in, parts[2])));
+    if (parts.size > 3) place->sin6_scope_id = static_cast<uint32_t>(int_argument(in, parts[3]));
   } else {
     reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = port;
   }

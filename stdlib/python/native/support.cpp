@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -21,6 +22,9 @@
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
+#include "lang/types/sequence.h"
 #include "lang/types/types.h"
 
 namespace tessera::stdlib {
@@ -37,6 +41,29 @@ const Value* keyword_argument(const Args& args, std::string_view name) {
 const Value* make_argument(const Args& args, uint32_t index, std::string_view name) {
   if (index < args.positional()) return &args.values[index];
   return keyword_argument(args, name);
+}
+
+int64_t size_argument(Interpreter& in, const Value& v) {
+  if (v.is_none()) return -1;
+  if (v.is_int()) return v.as_int();
+  if (is_index(in, v)) return index_sized(in, v, ErrorKind::OverflowError);
+  throw Error(ErrorKind::TypeError, "argument should be integer or None, not '" + std::string(type_name(in, v)) + "'");
+}
+
+int64_t offset_argument(Interpreter& in, const Value& v) {
+  if (v.is_int()) return v.as_int();
+  const Value whole = whole_index(in, v);
+  if (is_big_int(whole)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C long");
+  return whole.as_int();
+}
+
+void expect_block(Interpreter& in, int64_t bytes) {
+  if (bytes < int64_t{1} << 30) return;
+  in.heap.expect(static_cast<size_t>(bytes));
+  // volatile: the compiler may not leave out a block that nothing reads
+  void* volatile const block = std::malloc(static_cast<size_t>(bytes));
+  if (block == nullptr) throw Error(ErrorKind::MemoryError, "");
+  std::free(block);
 }
 
 bool has_script_init(Interpreter& in, const Type* type) {

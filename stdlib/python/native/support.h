@@ -32,6 +32,13 @@ inline double real_argument(Interpreter& in, const Value& v) {
 
 inline int64_t int_argument(Interpreter& in, const Value& v) { return v.is_int() ? v.as_int() : index(in, v); }
 
+// A size of the file methods, which None leaves open (-1).
+int64_t size_argument(Interpreter& in, const Value& v);
+// A place in a file, which CPython reads as a C long.
+int64_t offset_argument(Interpreter& in, const Value& v);
+// Throws MemoryError if the system has no block of so many bytes. For sizes that a script names and that may never be needed.
+void expect_block(Interpreter& in, int64_t bytes);
+
 inline std::string_view text_argument(Interpreter& in, const Value& v, const char* what) {
   if (!is_str(v))
     throw_error(ErrorKind::TypeError, "%s must be str, not %s", what, std::string(type_name(in, v)).c_str());

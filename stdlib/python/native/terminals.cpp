@@ -14,6 +14,7 @@
 #include "stdlib/python/native/descriptors.h"
 #include "stdlib/python/native/named_numbers.h"
 #include "stdlib/python/native/native_modules.h"
+#include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/support.h"
 
 namespace tessera::stdlib {
@@ -88,7 +89,7 @@ Value set_settings(Interpreter& in, const Args& args) {
   const std::vector<Value> characters(as_list(items[6])->begin(), as_list(items[6])->end());
   for (size_t i = 0; i < characters.size() && i < NCCS; ++i) settings.c_cc[i] = character(in, characters[i]);
   if (cfsetispeed(&settings, flags(4)) != 0 || cfsetospeed(&settings, flags(5)) != 0 ||
-      tcsetattr(file, static_cast<int>(int_argument(in, args[1])), &settings) != 0) {
+      tcsetattr(file, small(in, args[1]), &settings) != 0) {
     throw_os_error(in, errno);
   }
   return Value::none();
@@ -96,7 +97,7 @@ Value set_settings(Interpreter& in, const Args& args) {
 
 template <int (*Function)(int, int)>
 Value control(Interpreter& in, const Args& args) {
-  if (Function(descriptor_of(in, args[0]), static_cast<int>(int_argument(in, args[1]))) != 0) throw_os_error(in, errno);
+  if (Function(descriptor_of(in, args[0]), small(in, args[1])) != 0) throw_os_error(in, errno);
   return Value::none();
 }
 

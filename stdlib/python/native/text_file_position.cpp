@@ -293,14 +293,14 @@ Value file_truncate(Interpreter& in, const Args& args) {
   if (f->place == Place::Disk) {
     if (!f->writable) throw_unsupported(in, "truncate");
     flush(in, f);
-    const int64_t size = args[1].is_none() ? ask_position(in, f) : int_argument(in, args[1]);
+    const int64_t size = args[1].is_none() ? ask_position(in, f) : offset_argument(in, args[1]);
     if (in.host().files->truncate(f->fd, size) != 0) throw_os_error(in, errno);
     return Value::integer(size);
   }
   const size_t saved = f->at;
   size_t end = std::min(f->at, f->text.size());
   if (!args[1].is_none()) {
-    const int64_t size = int_argument(in, args[1]);
+    const int64_t size = size_argument(in, args[1]);
     if (size < 0) throw_error(ErrorKind::ValueError, "Negative size value %lld", static_cast<long long>(size));
     int64_t missing = 0;
     f->at = 0;

@@ -222,21 +222,22 @@ Value file_read(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_readable(in, f);
   f->at_end = false;  // there may be more by now
-  const int64_t count = args[1].is_none() ? -1 : int_argument(in, args[1]);
+  const int64_t count = size_argument(in, args[1]);
   return count < 0 ? read_all(in, f) : read_count(in, f, count);
 }
 
 Value file_readline(Interpreter& in, const Args& args) {
   check_readable(in, self_of(args));
   self_of(args)->at_end = false;
-  return read_line(in, self_of(args), args[1].is_none() ? -1 : int_argument(in, args[1]));
+  const bool in_memory = self_of(args)->place == Place::Memory;
+  return read_line(in, self_of(args), in_memory ? size_argument(in, args[1]) : int_argument(in, args[1]));
 }
 
 Value file_readlines(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_readable(in, f);
   f->at_end = false;
-  const int64_t hint = args[1].is_none() ? -1 : int_argument(in, args[1]);
+  const int64_t hint = size_argument(in, args[1]);
   Value list = make_list(in);
   for (int64_t total = 0; hint <= 0 || total < hint;) {
     Value line = read_line(in, f, -1);
