@@ -98,7 +98,8 @@ Value concat(Interpreter& in, const Value& self, const Value& other) {
   return Value::adopt(out);
 }
 
-// Whether the right operand of + is asked first: concatenation comes after __radd__. Only script classes are bytes-like and have it.
+// Whether += is to ask the right operand first, as + does: concatenation comes after __radd__. Only script classes have it and may be
+// bytes-like.
 bool adds_itself(Interpreter& in, const Value& other) {
   return other.is_object() && other.as_object()->kind == ObjectKind::Instance &&
          !type_lookup(other.as_object()->type, in.names->radd).is_undefined();
@@ -109,7 +110,7 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, self, times);
   if (reflected) return in.not_implemented;
   if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
-  if (op == BinaryOp::Add) return adds_itself(in, other) ? in.not_implemented : concat(in, self, other);
+  if (op == BinaryOp::Add) return concat(in, self, other);
   if (op == BinaryOp::Mod) {
     const std::string format(bytes_of(self));
     return bytes_alike(in, self, percent_format_bytes(in, format, other));

@@ -443,7 +443,7 @@ Value array_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value
   int64_t times = 0;
   if (op == BinaryOp::Add) {
     if (!is_array(other)) {
-      throw_error(ErrorKind::TypeError, "can only extend with array (not \"%s\")",
+      throw_error(ErrorKind::TypeError, "can only extend array with array (not \"%s\")",
                   std::string(type_name(in, other)).c_str());
     }
     extend_with(in, a, other);
