@@ -77,7 +77,7 @@ TEMPLATES = {
         'isinstance($any, int)', 'isinstance($any, (str, list))', '($ints == $ints)', '($tup < $tup)', '($any == $any)', '$str.isdigit()',
         '$str.startswith($str)', '$str.endswith(($str, $str))', '($set <= $set)', '($int in $set)', '($int == $int == $int)', '$str.isalpha()',
         '$str.isupper()', '$str.isspace()', '(0 < $float < $int)', '($ints < $ints)', '$str.isalnum()', '($dict == $dict)', '$str.isidentifier()',
-        '($tup != $any)', '$set.isdisjoint($ints)', '($bool ^ $bool)', 'callable($any)', '(($int, $str) < ($int, $str))', '($int in range($int))',
+        '($tup != $any)', '$set.isdisjoint($ints)', '($bool ^ $bool)', 'callable($any)', '(($int, $str) < ($int, $str))', '($int in range(min($int, 10 ** 4)))',
     ],
     'none': ['print(end=$str)', '$ints.sort()', '$ints.reverse()', '$dict.get(None)', '$ints.append($int)', '(None if $bool else None)'],
     'ints': [

@@ -32,7 +32,9 @@ class Features:
         forms = [f'eval({text!r}, {scope})', f'eval(repr({self.expr(self.kind(), 1)}))', f'eval(compile({text!r}, "<text>", "eval"), {scope})',
                  f'eval({text!r}, {{"__builtins__": {{}}}}, {names})', f'eval("x * 2 + y", {{"x": {other}}}, {{"y": {self.expr("small", 0)}}})',
                  f'literal({text!r})', f'ast.unparse(ast.parse({text!r}, mode="eval"))', f'ast.dump(ast.parse({text!r}, mode="eval"))[:200]',
-                 f'eval({text!r} + ")", {scope})', 'eval("1 +")', 'compile("x = 1\\n  y = 2", "<text>", "exec")', f'compile({text!r}, "<text>", "eval").co_names']
+                 f'eval({text!r} + ")", {scope})', 'eval("1 +")', 'compile("x = 1\\n  y = 2", "<text>", "exec")']
+        if ' for ' not in text:  # the names of a comprehension are in its function's code
+            forms.append(f'compile({text!r}, "<text>", "eval").co_names')
         return self.shows(forms, 1, 3)
 
     def exec_(self, depth):

@@ -12,7 +12,9 @@ import argparse
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,14 +38,18 @@ def load_known():
 
 
 def execute(command, text, seconds):
-    """What a file of programs prints, as {name: output}; the last one says how the process ended if badly."""
+    """What a file of programs prints, as {name: output}; the last one says how the process ended if badly.
+
+    `seconds` are of processor time, so that a busy machine makes no differences; a process that only waits gets ten times as long.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'programs.tsr')
         pathlib.Path(path).write_text(text, encoding='utf-8')
         environment = dict(os.environ, PYTHONUTF8='1', PYTHONWARNINGS='ignore', PYTHONHASHSEED='0')
         try:
             done = subprocess.run(command + [path], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * seconds,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
             out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
         except subprocess.TimeoutExpired as e:
             out, status, err = e.stdout or b'', None, ''
@@ -56,7 +62,7 @@ def execute(command, text, seconds):
         elif name:
             outputs[name].append(line)
     if status != 0:
-        end = 'no end' if status is None else f'signal {-status}' if status < 0 else f'exit status {status}'
+        end = 'no end' if status in (None, -signal.SIGXCPU, -signal.SIGKILL) else f'signal {-status}' if status < 0 else f'exit status {status}'
         last = next((s for s in reversed(err.split('\n')) if s.strip()), '')
         outputs.setdefault(name, []).append(f'[{end}: {last}]')
     return {n: '\n'.join(lines).rstrip('\n') for n, lines in outputs.items()}
