@@ -90,6 +90,7 @@ bool for_each_gathered(Interpreter& in, const Value& iterable, const Value& resu
 
 Value sum_function(Interpreter& in, const Args& args) {
   Value sum = args[1];
+  if (is_str(sum) || is_bytes(sum) || is_byte_array(sum)) iter(in, args[0]);  // its refusal comes before that of the start
   if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
   if (is_bytes(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytes [use b''.join(seq) instead]");
   if (is_byte_array(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytearray [use b''.join(seq) instead]");

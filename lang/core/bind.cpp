@@ -105,17 +105,35 @@ Counts counts_of(const Signature& signature, size_t skip) {
   return c;
 }
 
+// The searching methods of texts and bytes, which CPython parses by a format: it words their counts as if they took keywords.
+bool is_parsed_by_format(std::string_view name, const Type* owner) {
+  if (owner == nullptr) return false;
+  const std::string_view type = owner->name->view();
+  if (type != "str" && type != "bytes" && type != "bytearray") return false;
+  static constexpr std::string_view kNames[] = {"count", "endswith", "find", "index", "rfind", "rindex", "startswith"};
+  return std::binary_search(std::begin(kNames), std::end(kNames), name);
+}
+
+// The wrappers of slots that CPython unpacks under an empty name: those of two arguments, and the repetition of what is no number.
+bool has_nameless_count(const Signature& signature, const NativeFunction* f, size_t least) {
+  if (least == 2) return true;
+  return signature.function_name.ends_with("mul__") && type_lookup(f->owner, f->owner->owner->names->sub).is_undefined();
+}
+
 [[noreturn]] void wrong_positional_count(const Signature& signature, const Args& args, size_t given, size_t skip) {
   const Counts c = counts_of(signature, skip);
   const bool exact = c.least == c.most_positional && !c.unbounded;
-  if (exact && c.least <= 1 && skip == 1 && is_slot_wrapper(args.callee))
-    type_error("expected " + count_of(c.least, "argument") + ", got " + std::to_string(given));
+  if (exact && c.least <= 2 && skip == 1 && is_slot_wrapper(args.callee))
+    type_error(std::string(has_nameless_count(signature, args.callee, c.least) ? " " : "") + "expected " + count_of(c.least, "argument") + ", got " + std::to_string(given));
   const std::string got = " (" + std::to_string(given) + " given)";
   if (c.most_positional == 0 && !c.unbounded) type_error(full_name(signature, args) + "() takes no arguments" + got);
   if (c.least == 1 && c.most_positional == 1 && !c.unbounded) {
     type_error(full_name(signature, args) + "() takes exactly one argument" + got);
   }
   const bool few = given < c.least;
+  if (skip == 1 && is_parsed_by_format(signature.function_name, args.callee->owner))
+    type_error(signature.function_name + "() takes " + (few ? "at least " : "at most ") +
+               count_of(few ? c.least : c.most_positional, "argument") + got);
   type_error(signature.function_name + " expected " +
              (exact ? ""
               : few ? "at least "
@@ -209,9 +227,11 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
   }
 }
 
-void bind_keywords(Interpreter& in, const Signature& signature, const Args& args, Value* slots, size_t skip) {
+// Returns the first keyword that the signature does not know, or null.
+Str* bind_keywords(Interpreter& in, const Signature& signature, const Args& args, Value* slots, size_t skip) {
   const uint32_t positional = args.positional();
   Dict* extra = nullptr;
+  Str* unknown = nullptr;
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     if (signature.parameters[i].kind == Kind::VarKeyword) extra = as_dict(slots[i]);
   }
@@ -231,11 +251,22 @@ void bind_keywords(Interpreter& in, const Signature& signature, const Args& args
       slots[at] = value;
     } else if (extra != nullptr) {
       dict_set_str(in, extra, name, value);
-    } else {
-      type_error("'" + std::string(name->view()) + "' is an invalid keyword argument for " + signature.function_name +
-                 "()");
+    } else if (unknown == nullptr) {
+      unknown = name;
     }
   }
+  return unknown;
+}
+
+// Errors of the names of arguments, in CPython's order: one that is missing, then a keyword that is not known.
+void check_complete(const Signature& signature, const Args& args, const Value* slots, size_t skip, const Str* unknown) {
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    if (!slots[i].is_undefined() || signature.parameters[i].optional) continue;
+    if (!has_keywords(signature, skip)) wrong_positional_count(signature, args, args.positional() - skip, skip);
+    missing(signature, i, args.positional() - skip, skip);
+  }
+  if (unknown != nullptr)
+    type_error("'" + std::string(unknown->view()) + "' is an invalid keyword argument for " + signature.function_name + "()");
 }
 
 // The name of a native type with its module in front, which CPython keeps as one name; that of a class is without.
@@ -339,11 +370,13 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
     type_error((skip == 1 && is_slot_wrapper(args.callee) ? "wrapper " + signature.function_name : full_name(signature, args)) +
                "() takes no keyword arguments");
   size_t taken = 0;
-  bool rest = false, any_keywords = false;
+  bool rest = false, any_keywords = false, lacking = false;
   for (size_t i = 0; i < total; ++i) {
     const Parameter& p = signature.parameters[i];
-    if (p.kind <= Kind::Positional) {
-      if (taken < positional) slots[i] = args.values[taken++];
+    if (p.kind <= Kind::Positional && taken < positional) {
+      slots[i] = args.values[taken++];
+    } else if (p.kind <= Kind::Positional || p.kind == Kind::KeywordOnly) {
+      lacking = lacking || !p.optional;
     } else if (p.kind == Kind::VarPositional) {
       slots[i] = make_tuple(in, args.values + taken, positional - taken);
       taken = positional;
@@ -357,17 +390,12 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
     if (!keywords_allowed) wrong_positional_count(signature, args, positional - skip, skip);
     too_many(signature, positional - skip, any_keywords ? 0 : keywords, skip);
   }
-  if (keywords != 0) bind_keywords(in, signature, args, slots, skip);
+  const Str* const unknown = keywords == 0 ? nullptr : bind_keywords(in, signature, args, slots, skip);
+  if (lacking || unknown != nullptr) check_complete(signature, args, slots, skip, unknown);
   for (size_t i = 0; i < total; ++i) {
     const Parameter& p = signature.parameters[i];
-    if (!slots[i].is_undefined()) {
-      if (p.check != Check::None) check_argument(in, signature, i, skip, slots[i]);
-    } else if (p.optional) {
-      slots[i] = p.default_value;
-    } else {
-      if (!keywords_allowed) wrong_positional_count(signature, args, positional - skip, skip);
-      missing(signature, i, positional - skip, skip);
-    }
+    if (slots[i].is_undefined()) slots[i] = p.default_value;
+    else if (p.check != Check::None) check_argument(in, signature, i, skip, slots[i]);
   }
 }
 

@@ -383,6 +383,12 @@ void fill_descriptor_slots(Interpreter& in) {
   become_wrapper<StaticMethod>(t.static_method);
   become_wrapper<ClassMethod>(t.class_method);
   t.static_method->slots.call = static_call;
+  t.static_method->slots.repr = [](Interpreter& in2, const Value& self) {
+    return make_str(in2, "<staticmethod(" + repr_text(in2, function_of<StaticMethod>(self)) + ")>");
+  };
+  t.class_method->slots.repr = [](Interpreter& in2, const Value& self) {
+    return make_str(in2, "<classmethod(" + repr_text(in2, function_of<ClassMethod>(self)) + ")>");
+  };
   t.super->make = super_make;
   t.super->slots.destroy = destroy_super;
   t.super->slots.traverse = traverse_super;

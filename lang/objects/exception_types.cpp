@@ -258,7 +258,7 @@ bool has_native_init(Interpreter& in, Type* type) {
 // Class(…): __new__ and, where no script class has its own, __init__ in one.
 Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init) {
   const uint32_t positional = args.keyword_names == nullptr ? args.count : args.count - args.keyword_names->size;
-  if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && args[0].is_int()) {
+  if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && (args[0].is_int() || args[0].is_bool())) {
     type = os_error_class(in, args[0].as_int());
   }
   Value made = make_exception(in, type, make_tuple(in, args.values, positional));

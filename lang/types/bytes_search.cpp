@@ -35,9 +35,14 @@ struct Range {
   bool valid = false;
 };
 
-// After the arguments have been asked, which may have changed the object.
-Range range_of(Interpreter& in, const Args& args) {
-  int64_t first = bound(in, args[2], 0), last = bound(in, args[3], INT64_MAX);
+// The ends as they are given: CPython reads them before what is searched for, which may change the object.
+struct Given {
+  Given(Interpreter& in, const Args& args) : first(bound(in, args[2], 0)), last(bound(in, args[3], INT64_MAX)) {}
+  int64_t first, last;
+};
+
+Range range_of(const Args& args, Given ends) {
+  auto [first, last] = ends;
   const int64_t size = static_cast<int64_t>(self_of(args).size());
   if (first < 0) first = std::max<int64_t>(first + size, 0);
   if (last < 0) last = std::max<int64_t>(last + size, 0);
@@ -72,8 +77,9 @@ class Needle {
 };
 
 int64_t locate(Interpreter& in, const Args& args, bool last) {
+  const Given ends(in, args);
   const Needle needle(in, args[1]);
-  const Range r = range_of(in, args);
+  const Range r = range_of(args, ends);
   if (!r.valid) return -1;
   const std::string_view text = self_of(args).substr(r.from, r.to - r.from);
   const size_t at = last ? rfind_text(in, text, needle.view()) : find_text(in, text, needle.view());
@@ -93,8 +99,9 @@ Value index_of(Interpreter& in, const Args& args) {
 }
 
 Value count(Interpreter& in, const Args& args) {
+  const Given ends(in, args);
   const Needle needle(in, args[1]);
-  const Range r = range_of(in, args);
+  const Range r = range_of(args, ends);
   if (!r.valid) return Value::integer(0);
   const std::string_view text = self_of(args).substr(r.from, r.to - r.from), part = needle.view();
   if (part.empty()) return Value::integer(static_cast<int64_t>(text.size()) + 1);
@@ -107,7 +114,7 @@ Value count(Interpreter& in, const Args& args) {
 template <bool kAtEnd>
 Value has_affix(Interpreter& in, const Args& args) {
   const char* const name = kAtEnd ? "endswith" : "startswith";
-  const Range r = range_of(in, args);
+  const Range r = range_of(args, Given(in, args));
   auto matches = [&](const Value& part) {
     const BytesLike affix(in, part);
     if (!r.valid) return false;
@@ -276,7 +283,7 @@ Value split(Interpreter& in, const Args& args) {
 
 Value splitlines(Interpreter& in, const Args& args) {
   const std::string_view text = self_of(args);
-  const bool keep = args[1].as_bool();
+  const bool keep = args[1].as_int() != 0;
   Pieces out(in, args[0]);
   size_t start = 0;
   for (size_t i = 0; i < text.size();) {
@@ -322,7 +329,7 @@ constexpr NativeDef kRows[] = {
     {"rstrip(self, bytes=None, /)", strip<kRight>, "A copy without trailing blanks, or bytes."},
     {"split(self, /, sep=None, maxsplit: int = -1)", split<false>, "A list of the parts between separators."},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", split<true>, "The parts between separators, from the end."},
-    {"splitlines(self, /, keepends: bool = False)", splitlines, "A list of the lines."},
+    {"splitlines(self, /, keepends: int = False)", splitlines, "A list of the lines."},
     {"partition(self, sep, /)", partition<false>, "The parts before and after the first separator, and it between."},
     {"rpartition(self, sep, /)", partition<true>, "The parts before and after the last separator, and it between."},
 };

@@ -32,7 +32,7 @@ Items items_of(const Value& sequence) {
 }
 
 int64_t clipped(Interpreter& in, const Value& bound, int64_t missing, int64_t size) {
-  if (bound.is_undefined() || bound.is_none()) return missing;
+  if (bound.is_undefined()) return missing;
   int64_t i;
   try {
     const Value whole = whole_index(in, bound);

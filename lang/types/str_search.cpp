@@ -440,7 +440,7 @@ bool is_line_end(uint32_t cp) {
 
 Value splitlines(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
-  const bool keep = args[1].as_bool();
+  const bool keep = args[1].as_int() != 0;
   Pieces out(in, args[0]);
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -492,7 +492,7 @@ constexpr NativeDef kRows[] = {
      {short_split, 1}},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit,
      "A list of the substrings between separators, from the end."},
-    {"splitlines(self, /, keepends: bool = False)", splitlines, "A list of the lines."},
+    {"splitlines(self, /, keepends: int = False)", splitlines, "A list of the lines."},
     {"partition(self, sep, /)", partition, "The parts before and after the first separator, and it in between."},
     {"rpartition(self, sep, /)", rpartition, "The parts before and after the last separator, and it in between."},
 };

@@ -128,6 +128,11 @@ Value make_deque(Interpreter& in, Type* type, const Args& args) {
   if (args.positional() > 2) {
     throw_error(ErrorKind::TypeError, "deque() takes at most 2 arguments (%u given)", args.count);
   }
+  for (uint32_t i = args.positional(); i < args.count; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i - args.positional()]);
+    if (name != "iterable" && name != "maxlen")
+      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for deque()");
+  }
   initialise(in, d, make_argument(args, 0, "iterable"), make_argument(args, 1, "maxlen"));
   return made;
 }

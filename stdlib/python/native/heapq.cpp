@@ -9,7 +9,7 @@ namespace {
 
 List& heap_of(Interpreter& in, const Value& v) {
   if (!is_list(v))
-    throw_error(ErrorKind::TypeError, "heap argument must be a list, not %s", std::string(type_name(in, v)).c_str());
+    throw_error(ErrorKind::TypeError, "argument must be list, not %s", std::string(type_name(in, v)).c_str());
   return *as_list(v);
 }
 
@@ -101,12 +101,12 @@ Value heapify(Interpreter& in, const Args& args) {
 }  // namespace
 
 void fill_heapq(Interpreter& in, Module& module) {
-  in.def(module, "heappush(heap, item, /)", "Add an item.", heappush);
-  in.def(module, "heappop(heap, /)", "Take the smallest item.", heappop<First::Smallest>);
-  in.def(module, "heapreplace(heap, item, /)", "Take the smallest item, then add another.",
+  in.def(module, "heappush(heap: list, item, /)", "Add an item.", heappush);
+  in.def(module, "heappop(heap: list, /)", "Take the smallest item.", heappop<First::Smallest>);
+  in.def(module, "heapreplace(heap: list, item, /)", "Take the smallest item, then add another.",
          heapreplace<First::Smallest>);
-  in.def(module, "heappushpop(heap, item, /)", "Add an item, then take the smallest.", heappushpop);
-  in.def(module, "heapify(heap, /)", "Make a list a heap.", heapify<First::Smallest>);
+  in.def(module, "heappushpop(heap: list, item, /)", "Add an item, then take the smallest.", heappushpop);
+  in.def(module, "heapify(heap: list, /)", "Make a list a heap.", heapify<First::Smallest>);
   in.def(module, "_heappop_max(heap, /)", "Take the largest item of a heap with that first.", heappop<First::Largest>);
   in.def(module, "_heapreplace_max(heap, item, /)", "Take the largest item, then add another.",
          heapreplace<First::Largest>);

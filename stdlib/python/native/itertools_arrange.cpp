@@ -170,12 +170,14 @@ Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const cha
     throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function,
                 iterable == nullptr ? "iterable" : "r", iterable == nullptr ? 1 : 2);
   }
+  if (args.count > 2) throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (%u given)", function, args.count);
+  const int64_t wanted = r_optional ? 0 : int_argument(in, *r);
   const Value pool = tuple_from(in, *iterable);
   const size_t n = as_tuple(pool)->size;
   int64_t size = static_cast<int64_t>(n);
   if (r != nullptr && !(r_optional && r->is_none())) {
     if (r_optional && !is_whole(*r)) throw Error(ErrorKind::TypeError, "Expected int as r");
-    size = int_argument(in, *r);
+    size = r_optional ? int_argument(in, *r) : wanted;
   }
   if (size < 0) throw Error(ErrorKind::ValueError, "r must be non-negative");
   Value made;

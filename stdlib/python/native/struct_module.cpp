@@ -85,6 +85,12 @@ Format parse_format(Interpreter& in, const Value& value) {
   return format;
 }
 
+// The format of a function of the module. CPython looks for it in a cache, so it must be hashable.
+Format cached_format(Interpreter& in, const Value& value) {
+  if (!is_str(value) && !is_bytes(value)) hash(in, value);
+  return parse_format(in, value);
+}
+
 // --- one item
 
 void put_bits(char* to, uint64_t bits, size_t width, bool big) {
@@ -270,11 +276,11 @@ Value unpack_values(Interpreter& in, const Format& format, const char* bytes) {
 }
 
 Value calcsize(Interpreter& in, const Args& args) {
-  return Value::integer(static_cast<int64_t>(parse_format(in, args[0]).size));
+  return Value::integer(static_cast<int64_t>(cached_format(in, args[0]).size));
 }
 
 Value pack(Interpreter& in, const Args& args) {
-  return pack_values(in, parse_format(in, args[0]), as_tuple(args[1]), "pack");
+  return pack_values(in, cached_format(in, args[0]), as_tuple(args[1]), "pack");
 }
 
 // Where an offset lies in a buffer of `size` bytes; negative ones count from the end.
@@ -304,7 +310,7 @@ size_t place_of(Interpreter& in, int64_t offset, size_t needed, size_t size, boo
 }
 
 Value pack_into(Interpreter& in, const Args& args) {
-  const Format format = parse_format(in, args[0]);
+  const Format format = cached_format(in, args[0]);
   Buffer shape;
   if (!find_writable(in, args[1], shape)) {
     throw_error(ErrorKind::TypeError, "argument must be read-write bytes-like object, not %s",
@@ -321,7 +327,7 @@ Value pack_into(Interpreter& in, const Args& args) {
 }
 
 Value unpack(Interpreter& in, const Args& args) {
-  const Format format = parse_format(in, args[0]);
+  const Format format = cached_format(in, args[0]);
   const BytesLike bytes(in, args[1]);
   if (bytes.view().size() != format.size)
     throw_struct(in, "unpack requires a buffer of " + std::to_string(format.size) + " bytes");
@@ -329,9 +335,9 @@ Value unpack(Interpreter& in, const Args& args) {
 }
 
 Value unpack_from(Interpreter& in, const Args& args) {
-  const Format format = parse_format(in, args[0]);
-  const int64_t offset = int_argument(in, args[2]);
+  const Format format = cached_format(in, args[0]);
   const BytesLike bytes(in, args[1]);
+  const int64_t offset = int_argument(in, args[2]);
   const size_t at = place_of(in, offset, format.size, bytes.view().size(), false);
   return unpack_values(in, format, bytes.view().data() + at);
 }

@@ -116,8 +116,8 @@ Value taken(Interpreter& in, const Value& array) { return make_bytes(in, bytes_o
 
 Value compress(Interpreter& in, const Args& args) {
   const Value stream = new_stream(in, true), out = make_byte_array(in, {});
-  const int level = small_int(in, args[1]), wbits = small_int(in, args[2]);
   const PinnedBuffer data(in, args[0], false);
+  const int level = small_int(in, args[1]), wbits = small_int(in, args[2]);
   Stream* s = stream_of(stream);
   const int code =
       ::deflateInit2_(&s->z, level, Z_DEFLATED, wbits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, sizeof(z_stream));
@@ -135,8 +135,9 @@ Value compress(Interpreter& in, const Args& args) {
 
 Value decompress(Interpreter& in, const Args& args) {
   const Value stream = new_stream(in, false), out = make_byte_array(in, {});
-  const int wbits = small_int(in, args[1]);
   const PinnedBuffer data(in, args[0], false);
+  const int wbits = small_int(in, args[1]);
+  int_argument(in, args[2]);
   Stream* s = stream_of(stream);
   open_inflate(in, s, wbits);
   std::string_view input = data.view();
@@ -148,8 +149,8 @@ Value decompress(Interpreter& in, const Args& args) {
 
 template <class F>
 Value checksum(Interpreter& in, const Args& args, F&& step) {
-  const uint32_t start = static_cast<uint32_t>(int_argument(in, args[1]));
   const BytesLike data(in, args[0]);
+  const uint32_t start = static_cast<uint32_t>(int_argument(in, args[1]));
   std::string_view left = data.view();
   uLong sum = start;
   do {  // some ten milliseconds' worth at a time
@@ -179,8 +180,9 @@ Value crc32_of(Interpreter& in, const Args& args) { return checksum(in, args, ::
 Value compressobj(Interpreter& in, const Args& args) {
   Value made = new_stream(in, true);
   Stream* s = stream_of(made);
-  open_deflate(in, s, small_int(in, args[0]), small_int(in, args[1]), small_int(in, args[2]), small_int(in, args[3]),
-               small_int(in, args[4]));
+  const int level = small_int(in, args[0]), method = small_int(in, args[1]), wbits = small_int(in, args[2]);
+  const int memory = small_int(in, args[3]), strategy = small_int(in, args[4]);
+  open_deflate(in, s, level, method, wbits, memory, strategy);
   if (args[5].is_none()) return made;
   const BytesLike words(in, args[5]);
   const int code = ::deflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(words.view().data()),
