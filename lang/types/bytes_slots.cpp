@@ -110,7 +110,10 @@ Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& 
   if (op == BinaryOp::Mul && repetition_count(in, other, times)) return repeat(in, self, times);
   if (reflected) return in.not_implemented;
   if (op == BinaryOp::Mul) throw_cannot_repeat(in, other);
-  if (op == BinaryOp::Add) return concat(in, self, other);
+  if (op == BinaryOp::Add) {
+    const bool left_to_it = adds_itself(in, other) && is_bytes_without_gaps(in, other);  // a number of numpy
+    return left_to_it ? in.not_implemented : concat(in, self, other);
+  }
   if (op == BinaryOp::Mod) {
     const std::string format(bytes_of(self));
     return bytes_alike(in, self, percent_format_bytes(in, format, other));
