@@ -178,7 +178,7 @@ class FewValues {
 
 // Enters the __len__ of a script's class for a Call of len(). Returns false if it has done nothing. A tracer is told of the native
 // function's call and return, so it runs in the usual way.
-[[gnu::noinline]] static bool enter_length(Interpreter& in, Value& callee, Value& object) {
+static bool enter_length(Interpreter& in, Value& callee, Value& object) {
   VirtualMachine& vm = in.vm();
   if (!object.is_object() || !(object.as_object()->type->type_flags & kScriptClass) || op_of(vm.top()->pc[-1]) != Op::Call ||
       !vm.trace_function().is_undefined() || !vm.profile_function().is_undefined())
