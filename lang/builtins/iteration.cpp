@@ -59,13 +59,15 @@ inline bool add_fast(Value& sum, const Value& item) {
 }
 
 // Adds the numbers that a list or tuple begins with, `done` of them. True: those are all.
-bool add_numbers(Interpreter& in, Value& sum, const Value& sequence, uint32_t& done) {
+[[gnu::noinline]] bool add_numbers(Interpreter& in, Value& sum, const Value& sequence, uint32_t& done) {
   if (!is_plain_sequence(in, sequence)) return false;
   const bool list = is_list(sequence);
   const Value* const items = list ? as_list(sequence)->items : as_tuple(sequence)->items;
   const uint32_t size = list ? as_list(sequence)->size : as_tuple(sequence)->size;
   StopBudget budget(in);
-  for (; done < size && !items[done].is_object() && add_fast(sum, items[done]); ++done) budget.take();
+  Value total = std::move(sum);  // of this function alone, so it stays in a register
+  for (; done < size && !items[done].is_object() && add_fast(total, items[done]); ++done) budget.take();
+  sum = std::move(total);
   return done == size;
 }
 
@@ -88,12 +90,16 @@ bool for_each_gathered(Interpreter& in, const Value& iterable, const Value& resu
   return true;
 }
 
+// Text and bytes are no start of a sum.
+[[gnu::cold]] void refuse_start(Interpreter& in, const Value& iterable, const Value& start) {
+  const char* what = is_str(start) ? "strings [use ''" : is_bytes(start) ? "bytes [use b''" : "bytearray [use b''";
+  iter(in, iterable);  // its refusal comes before that of the start
+  throw Error(ErrorKind::TypeError, std::string("sum() can't sum ") + what + ".join(seq) instead]");
+}
+
 Value sum_function(Interpreter& in, const Args& args) {
   Value sum = args[1];
-  if (is_str(sum) || is_bytes(sum) || is_byte_array(sum)) iter(in, args[0]);  // its refusal comes before that of the start
-  if (is_str(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
-  if (is_bytes(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytes [use b''.join(seq) instead]");
-  if (is_byte_array(sum)) throw Error(ErrorKind::TypeError, "sum() can't sum bytearray [use b''.join(seq) instead]");
+  if (is_str(sum) || is_bytes(sum) || is_byte_array(sum)) refuse_start(in, args[0], sum);
   // What is neither list nor tuple, and what comes after the first item that is no number, goes one by one.
   uint32_t skip = 0;
   if (add_numbers(in, sum, args[0], skip)) return sum;

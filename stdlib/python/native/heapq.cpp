@@ -7,10 +7,12 @@
 namespace tessera::stdlib {
 namespace {
 
-List& heap_of(Interpreter& in, const Value& v) {
-  if (!is_list(v))
-    throw_error(ErrorKind::TypeError, "argument must be list, not %s", std::string(type_name(in, v)).c_str());
-  return *as_list(v);
+// The heap of a call. It is asked for here, not by the signature: arguments without a check are bound by a shorter way.
+List& heap_of(Interpreter& in, const Args& args) {
+  if (!is_list(args[0]))
+    throw_error(ErrorKind::TypeError, "%s() argument%s must be list, not %s", std::string(args.callee->name->view()).c_str(),
+                args.count == 2 ? " 1" : "", args[0].is_none() ? "None" : std::string(type_name(in, args[0])).c_str());
+  return *as_list(args[0]);
 }
 
 // Which items are nearer to the root.
@@ -50,7 +52,7 @@ void sink(Interpreter& in, List& heap, size_t at) {
 }
 
 Value heappush(Interpreter& in, const Args& args) {
-  List& heap = heap_of(in, args[0]);
+  List& heap = heap_of(in, args);
   list_append(in, &heap, args[1]);
   rise<First::Smallest>(in, heap, 0, heap.size - 1);
   return Value::none();
@@ -60,7 +62,7 @@ Value heappush(Interpreter& in, const Args& args) {
 
 template <First first>
 Value heappop(Interpreter& in, const Args& args) {
-  List& heap = heap_of(in, args[0]);
+  List& heap = heap_of(in, args);
   if (heap.size == 0) throw_empty();
   Value last = list_pop(in, &heap, heap.size - 1);
   if (heap.size == 0) return last;
@@ -71,7 +73,7 @@ Value heappop(Interpreter& in, const Args& args) {
 
 template <First first>
 Value heapreplace(Interpreter& in, const Args& args) {
-  List& heap = heap_of(in, args[0]);
+  List& heap = heap_of(in, args);
   if (heap.size == 0) throw_empty();
   Value item = args[1];
   std::swap(heap[0], item);
@@ -80,7 +82,7 @@ Value heapreplace(Interpreter& in, const Args& args) {
 }
 
 Value heappushpop(Interpreter& in, const Args& args) {
-  List& heap = heap_of(in, args[0]);
+  List& heap = heap_of(in, args);
   Value item = args[1];
   if (heap.size == 0) return item;
   const Value root = heap[0];
@@ -93,7 +95,7 @@ Value heappushpop(Interpreter& in, const Args& args) {
 
 template <First first>
 Value heapify(Interpreter& in, const Args& args) {
-  List& heap = heap_of(in, args[0]);
+  List& heap = heap_of(in, args);
   for (size_t i = heap.size / 2; i-- > 0;) sink<first>(in, heap, i);
   return Value::none();
 }
@@ -101,12 +103,12 @@ Value heapify(Interpreter& in, const Args& args) {
 }  // namespace
 
 void fill_heapq(Interpreter& in, Module& module) {
-  in.def(module, "heappush(heap: list, item, /)", "Add an item.", heappush);
-  in.def(module, "heappop(heap: list, /)", "Take the smallest item.", heappop<First::Smallest>);
-  in.def(module, "heapreplace(heap: list, item, /)", "Take the smallest item, then add another.",
+  in.def(module, "heappush(heap, item, /)", "Add an item.", heappush);
+  in.def(module, "heappop(heap, /)", "Take the smallest item.", heappop<First::Smallest>);
+  in.def(module, "heapreplace(heap, item, /)", "Take the smallest item, then add another.",
          heapreplace<First::Smallest>);
-  in.def(module, "heappushpop(heap: list, item, /)", "Add an item, then take the smallest.", heappushpop);
-  in.def(module, "heapify(heap: list, /)", "Make a list a heap.", heapify<First::Smallest>);
+  in.def(module, "heappushpop(heap, item, /)", "Add an item, then take the smallest.", heappushpop);
+  in.def(module, "heapify(heap, /)", "Make a list a heap.", heapify<First::Smallest>);
   in.def(module, "_heappop_max(heap, /)", "Take the largest item of a heap with that first.", heappop<First::Largest>);
   in.def(module, "_heapreplace_max(heap, item, /)", "Take the largest item, then add another.",
          heapreplace<First::Largest>);
