@@ -93,10 +93,8 @@ bool is_object_method(Interpreter& in, const Value& found, Str* name) {
   return found.is(type_lookup(in.types.object, name));
 }
 
-// Runs __init__ of what __new__ has made, whose class may be one below `type`.
-void initialise(Interpreter& in, const Value& object, const Args& args) {
-  const Value method = type_lookup(type_of(in, object), in.names->init);
-  if (!init_runs(type_of(in, object), method)) return;
+// Runs the __init__ of what __new__ has made. Out of line: most classes that come here have none that runs.
+[[gnu::noinline]] void initialise(Interpreter& in, const Value& object, const Value& method, const Args& args) {
   const bool plain = is_function(method) || is_native_function(method);
   const RecursionGuard guard(in, " while calling a Python object");
   const Value answer = plain ? call_with(in, method, object, args)
@@ -109,14 +107,16 @@ void initialise(Interpreter& in, const Value& object, const Args& args) {
 
 }  // namespace
 
+// An abstract class is refused where object.__new__ makes the instance (new_instance), as CPython does: one over a dict is made.
 Value instantiate(Interpreter& in, Type* type, const Args& args) {
   if (!(type->type_flags & kScriptClass) && type->make != nullptr) {
     Value made = type->make(in, type, args);
+    if (type != in.types.type || args.count < 3) return made;
     // type(name, bases, namespace) makes a class of its bases' metaclass, which is initialised as any other of that.
-    if (type == in.types.type && args.count >= 3 && type_of(in, made) != type) initialise(in, made, args);
+    const Value method = type_lookup(type_of(in, made), in.names->init);
+    if (init_runs(type_of(in, made), method)) initialise(in, made, method, args);
     return made;
   }
-  if (type->type_flags & kAbstract) throw_abstract(in, type);
   const Value make = type_lookup(type, in.names->new_);
   const Value init = type_lookup(type, in.names->init);
   Value object;
@@ -137,7 +137,9 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
     object = call_with(in, called ? function : bind_attribute(in, make, Value(), type), as_value(type), args);
   }
   if (is_filled || !is_instance(in, object, type)) return object;
-  initialise(in, object, args);
+  Type* const made = type_of(in, object);  // __new__ may have chosen a class below
+  const Value method = made == type ? init : type_lookup(made, in.names->init);
+  if (init_runs(made, method)) initialise(in, object, method, args);
   return object;
 }
 

@@ -255,13 +255,21 @@ bool has_native_init(Interpreter& in, Type* type) {
   return init.is_undefined() || !init.is_object() || init.as_object()->kind == ObjectKind::NativeFunction;
 }
 
+// Does OSError.__new__ leave the arguments to __init__? So CPython does where a class below has an __init__ and no __new__ of its own.
+bool waits_for_init(Interpreter& in, Type* type) {
+  const Type* const os = in.types.errors[static_cast<size_t>(ErrorKind::OSError)];  // null: no program has used it yet
+  if (!(type->type_flags & kScriptClass) || os == nullptr || !type->is_subtype_of(os) || has_native_init(in, type)) return false;
+  const Value& make = type_lookup(type, in.names->new_);
+  return make.is(type_lookup(os, in.names->new_));
+}
+
 // Class(…): __new__ and, where no script class has its own, __init__ in one.
 Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init) {
   const uint32_t positional = args.keyword_names == nullptr ? args.count : args.count - args.keyword_names->size;
   if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && (args[0].is_int() || args[0].is_bool())) {
     type = os_error_class(in, args[0].as_int());
   }
-  Value made = make_exception(in, type, make_tuple(in, args.values, positional));
+  Value made = make_exception(in, type, make_tuple(in, args.values, waits_for_init(in, type) ? 0 : positional));
   const bool unicode_fault = init && is_unicode_fault(in, made);
   if (unicode_fault && has_native_init(in, type)) fill_unicode_fault(in, as_exception(made));
   if (args.keyword_names != nullptr) take_keywords(in, as_exception(made), args, has_native_init(in, type));

@@ -302,7 +302,8 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   Function* init = constructor(in_, type);
   const Args args{window, count, keywords};
   Value instance, kept;
-  bool native = !(type->type_flags & kScriptClass) && type->make != nullptr;
+  // type(name, bases, namespace) has an __init__ to run beside.
+  bool native = !(type->type_flags & kScriptClass) && type->make != nullptr && (type != in_.types.type || count < 3);
   if (init != nullptr) {
     instance = Value::adopt(make_object<Instance>(in_, type));
   } else if (is_made_by_base(in_, type)) {
