@@ -1,4 +1,6 @@
 // Conditions: comparisons fused with the jump that they decide, `and`, `or` and `not` as jumps.
+#include <algorithm>
+
 #include "lang/compiler/compiler.h"
 
 namespace tessera::lang {
@@ -134,6 +136,7 @@ void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool 
     return test(forms.registers, left, reg, answer, label, span);
   }
   const uint32_t kept = on_top(right);
+  left_behind_ = std::max(left_behind_, kept + 1);
   const uint32_t copied = copy(kept, span);
   top_ = kept + 1;
   test(forms.registers, left, copied, answer, label, span);
@@ -187,6 +190,7 @@ uint32_t Compiler::comparison(Compare& e, int want) {
       break;
     }
     const uint32_t kept = on_top(*step.right);
+    left_behind_ = std::max(left_behind_, kept + 1);
     const uint32_t copied = copy(kept, span);
     compare_step(step.op, work, left, copied, span);
     test(Op::JumpKeep, work, 0, false, end, span);

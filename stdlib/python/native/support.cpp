@@ -58,8 +58,10 @@ int64_t offset_argument(Interpreter& in, const Value& v) {
 }
 
 void expect_block(Interpreter& in, int64_t bytes) {
-  if (bytes < int64_t{1} << 30) return;
+  constexpr int64_t kSmall = int64_t{1} << 30, kMost = int64_t{1} << 40;  // a sanitizer's malloc ends the program above that
+  if (bytes < kSmall) return;
   in.heap.expect(static_cast<size_t>(bytes));
+  if (bytes > kMost) throw Error(ErrorKind::MemoryError, "");
   // volatile: the compiler may not leave out a block that nothing reads
   void* volatile const block = std::malloc(static_cast<size_t>(bytes));
   if (block == nullptr) throw Error(ErrorKind::MemoryError, "");
