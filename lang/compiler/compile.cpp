@@ -74,20 +74,8 @@ Value Compiler::done(Span span) {
 
 Value Compiler::finished() {
   code_->registers = code_->near_registers + static_cast<uint32_t>(code_->far_locals.size());
-  empty_left_behind();
   fuse_words(*code_);
   return held_;
-}
-
-// Each return of the code empties what chains may have left, also one that stands before them, in a loop.
-void Compiler::empty_left_behind() {
-  for (size_t at = 0; at < code_->words.size(); ++at) {
-    Word& word = code_->words[at];
-    const Op op = op_of(word);
-    if ((op == Op::Return || op == Op::ReturnNone) && word.b != kNoRegister)
-      word.b = static_cast<uint16_t>(std::max<uint32_t>(word.b, left_behind_));
-    if (second_of(op) != 0) ++at;
-  }
 }
 
 // What is above the temporaries that are in use is dead, and was emptied when it was read; so is a temporary that is returned.

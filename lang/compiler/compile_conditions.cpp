@@ -1,6 +1,4 @@
 // Conditions: comparisons fused with the jump that they decide, `and`, `or` and `not` as jumps.
-#include <algorithm>
-
 #include "lang/compiler/compiler.h"
 
 namespace tessera::lang {
@@ -93,18 +91,8 @@ void Compiler::compare_condition(Compare& e, bool when, Label& label) {
     CompareStep& step = e.steps[i];
     const bool last = i + 1 == e.steps.size();
     const Span span{e.span.begin, step.right->span.end};
-    if (last) {
-      compare_jump(step.op, left, *step.right, false, when, label, e.steps.size() == 1 ? e.span : span);
-    } else {
-      // The middle operand is compared twice: it waits on top while a copy is compared.
-      compare_jump(step.op, left, *step.right, true, false, when ? skip : label, span);
-      left = top_ - 1;
-      if (left != mark) {
-        move(mark, left, span);
-        left = mark;
-      }
-      top_ = mark + 1;
-    }
+    if (last) compare_jump(step.op, left, *step.right, when, label, e.steps.size() == 1 ? e.span : span);
+    else left = compare_link(step.op, left, *step.right, mark, when ? skip : label, span);
     if (i == 0) after_first = assigned_;
   }
   top_ = mark;
@@ -112,34 +100,49 @@ void Compiler::compare_condition(Compare& e, bool when, Label& label) {
   if (e.steps.size() > 1) assigned_ = after_first;
 }
 
-// With `keep_right` the right operand's value is left in the register top_ - 1.
-void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool keep_right, bool when, Label& label,
-                            Span span) {
+// A comparison of a chain that is not its last: jumps to `fail` when it is false. The register of its right operand, which the next one
+// compares: a local, which no operand of the chain can bind, or the temporary `mark`, which is the first that is free.
+uint32_t Compiler::compare_link(ast::CompareOp op, uint32_t left, Expr& right, uint32_t mark, Label& fail, Span span) {
+  const JumpForms forms = forms_of(op);
+  const uint32_t before = top_, reg = value(right);
+  if (!is_temporary(reg)) {
+    test(forms.registers, left, reg, forms.negated, fail, span);
+    top_ = mark;
+    return reg;
+  }
+  // A test empties the temporaries that it reads: the operand waits below a copy.
+  top_ = before;
+  const uint32_t kept = take_temporary(span);
+  if (kept != reg) move(kept, reg, span);
+  Label more;
+  test(forms.registers, left, copy(kept, span), !forms.negated, more, span);
+  clear_from(kept, 1, span);
+  jump(fail, span);
+  bind(more);
+  if (kept != mark) move(mark, kept, span);
+  top_ = mark + 1;
+  return mark;
+}
+
+void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool when, Label& label, Span span) {
   const JumpForms forms = forms_of(op);
   const bool answer = when != forms.negated;
   const Value constant = fold(right);
-  if (!keep_right && constant.is_none() && forms.registers == Op::JumpIs) {
+  if (constant.is_none() && forms.registers == Op::JumpIs) {
     return test(Op::JumpNone, left, 0, answer, label, span);
   }
-  if (!keep_right && forms.number != kNoOp && fits_operand(constant)) {
+  if (forms.number != kNoOp && fits_operand(constant)) {
     return test(static_cast<Op>(forms.number), left, static_cast<uint16_t>(constant.as_int()), answer, label, span);
   }
-  if (!keep_right && forms.constant != kNoOp && !constant.is_undefined()) {
+  if (forms.constant != kNoOp && !constant.is_undefined()) {
     if (const uint32_t k = Emitter::constant(constant); k < kMostConstants) {
       return test(static_cast<Op>(forms.constant), left, k, answer, label, span);
     }
   }
   const uint32_t mark = top_;
-  if (!keep_right) {
-    const uint32_t reg = value(right);
-    top_ = mark;
-    return test(forms.registers, left, reg, answer, label, span);
-  }
-  const uint32_t kept = on_top(right);
-  left_behind_ = std::max(left_behind_, kept + 1);
-  const uint32_t copied = copy(kept, span);
-  top_ = kept + 1;
-  test(forms.registers, left, copied, answer, label, span);
+  const uint32_t reg = value(right);
+  top_ = mark;
+  test(forms.registers, left, reg, answer, label, span);
 }
 
 uint32_t Compiler::copy(uint32_t reg, Span span) {
@@ -190,7 +193,6 @@ uint32_t Compiler::comparison(Compare& e, int want) {
       break;
     }
     const uint32_t kept = on_top(*step.right);
-    left_behind_ = std::max(left_behind_, kept + 1);
     const uint32_t copied = copy(kept, span);
     compare_step(step.op, work, left, copied, span);
     test(Op::JumpKeep, work, 0, false, end, span);
@@ -200,6 +202,7 @@ uint32_t Compiler::comparison(Compare& e, int want) {
     if (i == 0) after_first = assigned_;
   }
   bind(end);
+  clear_from(below + 1, 1, e.span);  // the middle operand, after which it was false
   assigned_ = after_first;
   return finish(work, want, mark, e.span);
 }

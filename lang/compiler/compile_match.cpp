@@ -180,7 +180,7 @@ void Compiler::pattern(Pattern& p, uint32_t subject, Label& fail) {
 
 void Compiler::value_pattern(ValuePattern& p, uint32_t subject, Label& fail) {
   const uint32_t looked = copy(subject, p.span);
-  compare_jump(ast::CompareOp::kEqual, looked, *p.value, false, false, fail, p.span);
+  compare_jump(ast::CompareOp::kEqual, looked, *p.value, false, fail, p.span);
 }
 
 void Compiler::or_pattern(OrPattern& p, uint32_t subject, Label& fail) {

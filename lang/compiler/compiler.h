@@ -95,7 +95,6 @@ class Compiler : Emitter {
   uint32_t workplace(int want, Span span);
   uint32_t finish(uint32_t work, int want, uint32_t mark, Span span);
   void return_value(ast::Expr& e, Span span);
-  void empty_left_behind();
   void emit_return(Op op, uint32_t reg, Span span);
   // An instruction with a name (`s`, `g` or `N` in its form). `d`: LoadNameCell's.
   void emit_name(Op op, uint32_t a, uint32_t b, uint32_t d, std::string_view text, const Place& place);
@@ -158,8 +157,8 @@ class Compiler : Emitter {
   // --- conditions: jump when the truth of e is `when`, else fall through
   void condition(ast::Expr& e, bool when, Label& label);
   void compare_condition(ast::Compare& e, bool when, Label& label);
-  void compare_jump(ast::CompareOp op, uint32_t left, ast::Expr& right, bool keep_right, bool when, Label& label,
-                    Span span);
+  uint32_t compare_link(ast::CompareOp op, uint32_t left, ast::Expr& right, uint32_t mark, Label& fail, Span span);
+  void compare_jump(ast::CompareOp op, uint32_t left, ast::Expr& right, bool when, Label& label, Span span);
 
   // --- variables and targets
   Symbol& symbol(std::string_view name);
@@ -297,7 +296,6 @@ class Compiler : Emitter {
   Compiler* outer_;
   Value held_;  // owns the code
   uint32_t first_temporary_ = 0;
-  uint32_t left_behind_ = 0;  // below it stand the middle operands of chains, which a false comparison before them leaves there
   uint32_t top_ = 0;
   uint32_t statement_top_ = 0;         // what top_ was when the running statement began
   uint32_t returned_ = kNoRegister;  // the answer of a `return` that leaves blocks

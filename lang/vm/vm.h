@@ -4,6 +4,8 @@
 // turns what native code throws into exceptions of the language.
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -271,6 +273,11 @@ class RunScope {
   VirtualMachine& vm_;
 };
 
+// What a window holds behind its arguments, but for far variables: an instruction that has read a temporary has emptied it.
+inline bool holds_no_object(const Value* begin, const Value* end) {
+  return std::none_of(begin, end, [](const Value& value) { return value.is_object(); });
+}
+
 inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result,
                                          Frame* caller) {
   Code* const code = function->code;
@@ -280,7 +287,8 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
   }
   ++depth_;
   next_frame_ = frame + 1;
-  for (uint32_t r = count; r < code->first_temporary; ++r) window[r] = Value();
+  assert(holds_no_object(window + count, window + code->near_registers));
+  for (uint32_t r = count; r < code->first_temporary; ++r) new (window + r) Value();
   frame->begin(code);
   frame->registers = window;
   frame->end = window + code->registers;
