@@ -1,1 +1,1 @@
-{dir}/../../../scripts/examples/char_lstm.tsr
+{dir}/../../../scripts/examples/char_lstm.tsr --steps 30

@@ -1,1 +1,1 @@
-{dir}/../../../scripts/examples/gpt.tsr
+{dir}/../../../scripts/examples/gpt.tsr --steps 20

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "repl/session/complete.h"
+#include "tests/sanitized.h"
 #include "tests/unit/repl/fake_client.h"
 
 using namespace tessera;
@@ -161,11 +162,7 @@ TEST_CASE("any text can be completed") {
 
 // Asked at a key: 20 ms of processor time, in a fresh session too. Ten times that on a machine where everything is slow, and
 // where memory is watched a hundred times.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr double kLimit = 2;
-#else
-constexpr double kLimit = 0.2;
-#endif
+constexpr double kLimit = kSanitized ? 2 : 0.2;
 
 TEST_CASE("completion is there at once") {
   const auto seconds = [](FakeSession& s, const char* text) {

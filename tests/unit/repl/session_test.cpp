@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "repl/session/command_line.h"
+#include "tests/sanitized.h"
 #include "tests/unit/repl/fake_client.h"
 
 using namespace tessera;
@@ -190,13 +191,14 @@ TEST_CASE("a profile says which line took the time") {
   FakeSession s;
   s.run("def slow(n):\n    total = 0\n    for i in range(n):\n        total += i * i % 7\n    return total\n");
   s.run("def products(a):\n    for i in range(20):\n        b = a @ a\n    return b\n");
-  const std::string text = s.run(":profile (slow(5_000_000), products(torch.ones(500, 500)))[0]");
+  s.run(kSanitized ? "n, side = 1_000_000, 200" : "n, side = 5_000_000, 500");
+  const std::string text = s.run(":profile (slow(n), products(torch.ones(side, side)))[0]");
   CHECK(text.find("looked at") != std::string::npos);
   CHECK(text.find("for i in range(n):") != std::string::npos);  // a loop that calls nothing is told as a whole
   CHECK(text.find("slow  (In [1])") != std::string::npos);
   CHECK(text.find("b = a @ a") != std::string::npos);
   CHECK(text.find("operation") != std::string::npos);
-  s.run("w = torch.ones(500, 500, requires_grad=True)");
+  s.run("w = torch.ones(side, side, requires_grad=True)");
   const std::string swept = s.run(":profile [(w @ w).sum().backward() for i in range(30)][0]");
   CHECK(swept.find("MmBackward0") != std::string::npos);
   CHECK(s.run(":profile pass").find("try :timeit") != std::string::npos);
