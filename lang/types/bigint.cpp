@@ -188,6 +188,13 @@ int64_t whole_to_int64(const Value& whole, const char* c_type) {
   throw_error(ErrorKind::OverflowError, "Python int too large to convert to C %s", c_type);
 }
 
+int whole_to_int(const Value& whole) {
+  const int64_t number = whole_to_int64(whole, "int");
+  if (number != static_cast<int32_t>(number))
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  return static_cast<int>(number);
+}
+
 bool whole_to_uint64(const Value& whole, uint64_t& out) noexcept {
   const WholeView view(whole);
   if (view.negative() || view.limbs().size > 1) return false;

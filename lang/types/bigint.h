@@ -52,6 +52,8 @@ Value whole_from_uint64(Interpreter& in, uint64_t value);
 Value whole_from_float(Interpreter& in, double value);  // truncates; CPython's errors for infinities and NaN
 // OverflowError "Python int too large to convert to C <c_type>" for a BigInt.
 int64_t whole_to_int64(const Value& whole, const char* c_type = "ssize_t");
+// OverflowError "Python int too large to convert to C int" for what has more than 32 bits.
+int whole_to_int(const Value& whole);
 // True, and the number, if it is from 0 to 2**64 - 1.
 bool whole_to_uint64(const Value& whole, uint64_t& out) noexcept;
 // Rounded to even. OverflowError "int too large to convert to float".

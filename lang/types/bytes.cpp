@@ -84,6 +84,8 @@ void add_buffer_source(Interpreter& in, const char* layout, BufferSource get) {
 // --- memory
 
 Bytes* new_bytes(Interpreter& in, size_t size, Type* type) {
+  constexpr size_t kHead = 33;  // of CPython's object
+  if (size > size_t{INT64_MAX} - kHead) throw Error(ErrorKind::OverflowError, "byte string is too large");
   if (size > kLongest) throw Error(ErrorKind::MemoryError, std::string());
   Bytes* b = make_object<Bytes>(in, type != nullptr ? type : bytes_types(in).bytes, size + 1);
   b->size = size;

@@ -8,6 +8,7 @@
 #include "lang/core/booking.h"
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/codec.h"
 #include "lang/types/iterators.h"
@@ -94,13 +95,13 @@ Value title(Interpreter& in, const Args& args) {
 char fill_of(Interpreter& in, const Value& fill, const char* name) {
   if ((is_bytes(fill) || is_byte_array(fill)) && bytes_of(fill).size() == 1) return bytes_of(fill)[0];
   throw_error(ErrorKind::TypeError, "%s() argument 2 must be a byte string of length 1, not %s", name,
-              std::string(type_name(in, fill)).c_str());
+              fill.is_none() ? "None" : std::string(type_name(in, fill)).c_str());
 }
 
 Value padded(Interpreter& in, const Args& args, int64_t left, int64_t right, char fill) {
   left = std::max<int64_t>(left, 0), right = std::max<int64_t>(right, 0);
   const std::string_view text = self_of(args);
-  if (left + right > (int64_t{1} << 40)) throw Error(ErrorKind::MemoryError, std::string());
+  if (!is_bytes(args[0]) && left + right > (int64_t{1} << 40)) throw Error(ErrorKind::MemoryError, std::string());
   Bytes* out = new_bytes(in, static_cast<size_t>(left + right) + text.size());
   Value made = Value::adopt(out);
   std::memset(out->data(), fill, static_cast<size_t>(left));
@@ -131,7 +132,7 @@ Value zfill(Interpreter& in, const Args& args) {
 }
 
 Value expandtabs(Interpreter& in, const Args& args) {
-  const int64_t tab = args[1].as_int();
+  const int64_t tab = whole_to_int(args[1]);
   std::string out;
   Booking booked;
   int64_t column = 0;

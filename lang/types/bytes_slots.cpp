@@ -423,6 +423,7 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
   int64_t size = 0;
   if (is_size(in, source, size)) {
     if (size < 0) throw Error(ErrorKind::ValueError, "negative count");
+    if (size > (int64_t{1} << 62) && std::string_view(name) == "bytearray") throw Error(ErrorKind::MemoryError, std::string());
     Bytes* zeros = new_bytes(in, static_cast<size_t>(size));
     std::memset(zeros->data(), 0, zeros->size);
     return Value::adopt(zeros);

@@ -2,10 +2,12 @@
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/codec_parts.h"
 #include "lang/types/dict.h"
+#include "lang/types/number.h"
 
 namespace tessera::lang {
 namespace {
@@ -35,11 +37,12 @@ class Target {
       bytes_.assign(1, static_cast<char>(c));
       return bytes_;
     }
-    const Value found = map_item(in_, mapping_, Value::integer(c));
+    const Value found = unboxed(map_item(in_, mapping_, Value::integer(c)));
     if (found.is_undefined() || found.is_none()) return std::nullopt;
-    if (found.is_int()) {
-      if (found.as_int() < 0 || found.as_int() > 255) throw Error(ErrorKind::TypeError, "character mapping must be in range(256)");
-      bytes_.assign(1, static_cast<char>(found.as_int()));
+    if (is_whole(found)) {
+      uint64_t byte;
+      if (!whole_to_uint64(found, byte) || byte > 255) throw Error(ErrorKind::TypeError, "character mapping must be in range(256)");
+      bytes_.assign(1, static_cast<char>(byte));
     } else if (is_bytes(found)) {
       bytes_ = bytes_of(found);
     } else {
@@ -75,18 +78,18 @@ bool append_mapped(Interpreter& in, const Value& mapping, unsigned byte, BookedT
     put(out, c);
     return true;
   }
-  const Value found = map_item(in, mapping, Value::integer(byte));
+  const Value found = unboxed(map_item(in, mapping, Value::integer(byte)));
   if (found.is_undefined() || found.is_none()) return false;
   if (is_str(found)) {
     if (text_of(found) == "\xef\xbf\xbe") return false;
     out += text_of(found);
     return true;
   }
-  if (!found.is_int()) throw Error(ErrorKind::TypeError, "character mapping must return integer, None or str");
-  if (found.as_int() < 0 || found.as_int() > 0x10ffff)
-    throw Error(ErrorKind::TypeError, "character mapping must be in range(0x110000)");
-  if (found.as_int() == 0xfffe) return false;
-  put(out, static_cast<uint32_t>(found.as_int()));
+  if (!is_whole(found)) throw Error(ErrorKind::TypeError, "character mapping must return integer, None or str");
+  uint64_t c;
+  if (!whole_to_uint64(found, c) || c > 0x10ffff) throw Error(ErrorKind::TypeError, "character mapping must be in range(0x110000)");
+  if (c == 0xfffe) return false;
+  put(out, static_cast<uint32_t>(c));
   return true;
 }
 

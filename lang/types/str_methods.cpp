@@ -12,6 +12,7 @@
 #include "lang/core/bind.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/dict.h"
@@ -130,7 +131,7 @@ Value zfill(Interpreter& in, const Args& args) {
 }
 
 Value expandtabs(Interpreter& in, const Args& args) {
-  const int64_t tab = args[1].as_int();
+  const int64_t tab = whole_to_int(args[1]);
   std::string out;
   Booking booked;
   int64_t column = 0;
@@ -208,16 +209,16 @@ Value translate(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   for (const char *p = text.data(), *end = p + text.size(); p < end;) {
     const uint32_t cp = decode_char(p);
-    const Value mapped = look_up(in, args[1], cp);
+    const Value mapped = unboxed(look_up(in, args[1], cp));
     if (mapped.is_undefined()) {
       append_char(cp);
     } else if (is_str(mapped)) {
       out += text_of(mapped);
-    } else if (mapped.is_int()) {
-      if (mapped.as_int() < 0 || mapped.as_int() > 0x10ffff) {
+    } else if (is_whole(mapped)) {
+      uint64_t c;
+      if (!whole_to_uint64(mapped, c) || c > 0x10ffff)
         throw Error(ErrorKind::ValueError, "character mapping must be in range(0x110000)");
-      }
-      append_char(static_cast<uint32_t>(mapped.as_int()));
+      append_char(static_cast<uint32_t>(c));
     } else if (!mapped.is_none()) {
       throw Error(ErrorKind::TypeError, "character mapping must return integer, None or str");
     }

@@ -254,9 +254,7 @@ class PercentFormatter {
 
   static int64_t star_number(const Value& v, std::string_view what) {
     if (what == "width") return whole_to_int64(v);
-    if (is_big_int(v) || v.as_int() > INT32_MAX || v.as_int() < INT32_MIN)
-      throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
-    return v.as_int();
+    return whole_to_int(v);
   }
 
   int64_t read_star_or_number(const char* what) {

@@ -126,7 +126,7 @@ class Literal {
   Value dict(const ast::Dict& e) {
     Value result = make_dict(in_);
     for (const ast::DictItem& item : e.items) {
-      if (item.key == nullptr) malformed(*item.value);
+      if (item.key == nullptr) throw Error(ErrorKind::ValueError, "malformed node or string: None");  // `**item`
       const Value key = value(*item.key);
       dict_set(in_, as_dict(result), key, value(*item.value));
     }

@@ -97,9 +97,8 @@ Value random_bits(Interpreter& in, Mersenne& twister, uint64_t count) {
 }
 
 Value getrandbits(Interpreter& in, const Args& args) {
-  const int64_t count = whole_to_int64(whole_index(in, args[1]), "int");
+  const int count = whole_to_int(whole_index(in, args[1]));
   if (count < 0) throw Error(ErrorKind::ValueError, "number of bits must be non-negative");
-  if (count > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
   return random_bits(in, self_of(args)->twister, static_cast<uint64_t>(count));
 }
 

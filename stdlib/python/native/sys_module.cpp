@@ -127,12 +127,10 @@ Value get_int_max_str_digits(Interpreter& in, const Args&) { return Value::integ
 
 Value set_int_max_str_digits(Interpreter& in, const Args& args) {
   constexpr int64_t kLeast = 640;  // below it the check would cost more than the conversion
-  const int64_t digits = whole_to_int64(whole_index(in, args[0]), "int");
-  if (digits != static_cast<int32_t>(digits))
-    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  const int digits = whole_to_int(whole_index(in, args[0]));
   if (digits != 0 && digits < kLeast)
     throw Error(ErrorKind::ValueError, "maxdigits must be 0 or larger than 640");
-  in.int_max_str_digits = static_cast<int32_t>(digits);
+  in.int_max_str_digits = digits;
   return Value::none();
 }
 
