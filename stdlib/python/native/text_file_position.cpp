@@ -1,46 +1,49 @@
 // Places in text files: seek, tell and truncate.
 //
 // tell() of a file that was read gives the byte position of the next character. It is found by decoding the block that the character
-// came from again. Where the decoder's state matters there, the number that tell() gives carries it as CPython's cookies do: bits from 64
-// on the state, from 128 on how many bytes to decode from there, from 192 on how many characters of them to skip.
+// came from again. Where the decoder's state matters there, the number that tell() gives carries it as CPython's cookies do: how many
+// bytes to decode from there, how many characters of them to skip.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
+#include "lang/core/booking.h"
 #include "lang/core/host.h"
 #include "lang/core/names.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/text_file.h"
 
 namespace tessera::stdlib {
 namespace {
 
+// CPython's layout in a whole number, from its lowest bit on: 64 bits, three times 32, 8.
 struct Cookie {
   int64_t position = 0;
-  int64_t state = 0;  // a codec's flags, shifted by one; bit 0: a "\n" that follows was given out already
-  int64_t feed = 0, skip = 0;
+  int32_t state = 0;  // a codec's flags, shifted by one; bit 0: a "\n" that follows was given out already
+  int32_t feed = 0, skip = 0;
+  bool ends = false;  // the bytes to decode are the last ones
 };
 
-Value shifted(Interpreter& in, int64_t number, int64_t bits) {
-  return binary(in, BinaryOp::LShift, Value::integer(number), Value::integer(bits));
-}
-
 Value pack(Interpreter& in, const Cookie& cookie) {
-  Value all = Value::integer(cookie.position);
-  if (cookie.state != 0) all = binary(in, BinaryOp::Or, all, shifted(in, cookie.state, 64));
-  if (cookie.feed != 0) all = binary(in, BinaryOp::Or, all, shifted(in, cookie.feed, 128));
-  if (cookie.skip != 0) all = binary(in, BinaryOp::Or, all, shifted(in, cookie.skip, 192));
-  return all;
+  unsigned char bytes[21];
+  std::memcpy(bytes, &cookie.position, 8);
+  std::memcpy(bytes + 8, &cookie.state, 4);
+  std::memcpy(bytes + 12, &cookie.feed, 4);
+  std::memcpy(bytes + 16, &cookie.skip, 4);
+  bytes[20] = cookie.ends;
+  return whole_of_bytes(in, bytes, sizeof bytes, false);
 }
 
-Cookie unpack(Interpreter& in, const Value& number) {
-  const auto part = [&](int64_t bits) {
-    const Value rest = bits == 0 ? number : binary(in, BinaryOp::RShift, number, Value::integer(bits));
-    return index(in, binary(in, BinaryOp::And, rest, Value::integer(INT64_MAX)));
-  };
-  if (number.is_int()) return {number.as_int(), 0, 0, 0};
-  return {part(0), part(64), part(128), part(192)};
+Cookie unpack(const Value& number) {
+  const WholeView whole(number);
+  const Limbs limbs = whole.limbs();
+  const auto limb = [&](uint32_t i) { return i < limbs.size ? static_cast<uint64_t>(limbs[i]) : 0; };
+  if (limbs.size > 3 || limb(2) >> 40 != 0) throw Error(ErrorKind::OverflowError, "int too big to convert");
+  return {static_cast<int64_t>(limb(0)), static_cast<int32_t>(limb(1)), static_cast<int32_t>(limb(1) >> 32), static_cast<int32_t>(limb(2)),
+          limb(2) >> 32 != 0};
 }
 
 int64_t ask_position(Interpreter& in, const TextFile* f) {
@@ -69,6 +72,8 @@ int64_t go_to(Interpreter& in, const TextFile* f, int64_t place, int whence) {
   if (there < 0) throw_os_error(in, errno);
   return there;
 }
+
+int32_t as_int(int64_t number) { return whole_to_int(Value::integer(number)); }
 
 // Decodes prefixes of a block as they were decoded when it was read.
 class Again {
@@ -129,11 +134,11 @@ class Again {
     if (clean_ && made == wanted) {
       const bool ends_here = after_return_ && low < bytes_.size() && bytes_[low] == '\n';
       const bool waits = after_return_ && low == bytes_.size();
-      return {base + static_cast<int64_t>(low + (ends_here ? 1 : 0)), state_ | (waits ? 1 : 0), 0, 0};
+      return {base + static_cast<int64_t>(low + (ends_here ? 1 : 0)), as_int(state_ | (waits ? 1 : 0)), 0, 0};
     }
-    const int64_t skipped = static_cast<int64_t>(count_chars(std::string_view(text_).substr(0, wanted)));
+    const size_t skipped = count_chars(std::string_view(text_).substr(0, wanted));
     const int64_t flags = now_.is_undefined() ? 0 : index(in_, flags_) << 1;
-    return {base, flags | (block_.before.after_return() ? 1 : 0), static_cast<int64_t>(low), skipped};
+    return {base, as_int(flags | (block_.before.after_return() ? 1 : 0)), as_int(low), as_int(skipped)};
   }
 
   size_t waiting() const { return bytes_.size() - block_.bytes.size(); }
@@ -169,7 +174,10 @@ void restore(Interpreter& in, TextFile* f, const Cookie& cookie) {
     call_method(in, decoder, intern(in, "setstate"),
                 {make_tuple(in, {make_bytes(in, {}), Value::integer(cookie.state >> 1)})});
   }
-  if (cookie.feed == 0) return;
+  if (cookie.skip == 0) return;
+  if (cookie.feed < 0 || cookie.skip < 0) throw Error(ErrorKind::OSError, "can't restore logical file position");
+  Booking booked;
+  booked.cover(in.heap, static_cast<size_t>(cookie.feed));
   TextBlock read{std::string(static_cast<size_t>(cookie.feed), '\0'), 0, *f->decoder, {}};
   if (!f->codec.is_undefined()) read.state = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
   if (f->place == Place::Stream) {
@@ -179,7 +187,7 @@ void restore(Interpreter& in, TextFile* f, const Cookie& cookie) {
     const ssize_t got = in.host().files->read(f->fd, read.bytes.data(), read.bytes.size());
     read.bytes.resize(got < 0 ? 0 : static_cast<size_t>(got));
   }
-  decode_into(in, f, read.bytes, false);
+  decode_into(in, f, read.bytes, cookie.ends);
   f->blocks.push_back(std::move(read));
   int64_t missing = 0;
   f->at = bytes_of(f, cookie.skip, missing);
@@ -245,7 +253,7 @@ Value file_seek(Interpreter& in, const Args& args) {
   if (truth(in, compare(in, CompareOp::Lt, place, Value::integer(0))))
     throw_error(ErrorKind::ValueError, "negative seek position %s", repr_text(in, place).c_str());
   flush_whole(in, f);
-  const Cookie cookie = unpack(in, place);
+  const Cookie cookie = unpack(place);
   go_to(in, f, cookie.position, 0);
   forget_read(f);
   restore(in, f, cookie);
