@@ -61,8 +61,10 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
     case Unwind::Kind::Loop:
       if (u.has_state && !by_return) clear_from(u.reg, 3, span);
       return;
-    case Unwind::Kind::Try:
-    case Unwind::Kind::Subject: return;
+    case Unwind::Kind::Try: return;
+    case Unwind::Kind::Subject:
+      if (!by_return) clear_from(u.reg, 1, span);
+      return;
     case Unwind::Kind::Finally: {
       const Assigned before = assigned_;
       block(u.finally_body);
@@ -80,7 +82,10 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       delete_variable(u.name, span);
       return;
     }
-    case Unwind::Kind::With: return call_exit(u.reg, u.is_async, u.span);
+    case Unwind::Kind::With:
+      call_exit(u.reg, u.is_async, u.span);
+      if (!by_return) clear_from(u.reg, 1, u.span);
+      return;
   }
 }
 
