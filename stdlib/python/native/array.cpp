@@ -502,7 +502,7 @@ Value array_insert(Interpreter& in, const Args& args) {
 Value array_pop(Interpreter& in, const Args& args) {
   Array* const a = self_of(args);
   if (a->size() == 0) throw Error(ErrorKind::IndexError, "pop from empty array");
-  const size_t i = position(in, a, args[1], "pop index out of range");
+  const size_t i = position(in, a, whole_index(in, args[1]), "pop index out of range");
   Value item = load(in, a, i);
   remove_item(a, i);
   return item;

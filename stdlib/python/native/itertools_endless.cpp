@@ -1,4 +1,5 @@
 // count, cycle and repeat.
+#include "lang/types/number.h"
 #include "stdlib/python/native/itertools.h"
 
 namespace tessera::stdlib::itertools {
@@ -34,6 +35,12 @@ Value make_count(Interpreter& in, Type* type, const Args& args) {
   Count* c = start<Count>(in, type, made);
   c->at = first != nullptr ? *first : Value::integer(0);
   c->step = step != nullptr ? *step : Value::integer(1);
+  // CPython counts in ones with a number of C.
+  const Value whole = unboxed(c->at), one = unboxed(c->step);
+  if ((whole.is_int() || whole.is_bool()) && (one.is_int() || one.is_bool()) && one.as_int() == 1) {
+    c->at = Value::integer(whole.as_int());
+    c->step = Value::integer(1);
+  }
   return made;
 }
 
