@@ -176,7 +176,7 @@ def run_cell_and_go_on(page, server):
     idle(page)
     same(page.js('return tessera.editor.getCursor().line'), 5, 'the cursor')
     page.press('ctrl', 'enter')
-    page.wait_text('#log', 'second')
+    page.wait_text('#log', 'second 15.0')  # what the cell prints, not its text, which is shown before it runs
     idle(page)
     same(page.js('return tessera.editor.getCursor().line'), 5, 'the cursor')
     same(marks(page), [[0, 'done'], [4, 'done']], 'marks')
