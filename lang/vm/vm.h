@@ -273,7 +273,8 @@ class RunScope {
   VirtualMachine& vm_;
 };
 
-// What a window holds behind its arguments, but for far variables: an instruction that has read a temporary has emptied it.
+// True if no register from `begin` to `end` holds an object. It is true of the temporaries of a new frame's window, because an instruction
+// that reads a temporary empties it; far variables stand behind the temporaries and may hold arguments.
 inline bool holds_no_object(const Value* begin, const Value* end) {
   return std::none_of(begin, end, [](const Value& value) { return value.is_object(); });
 }
