@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "repl/notebook/json_depth.h"
 #include "stdlib/python/native/digest.h"
 
 namespace tessera::repl {
@@ -61,20 +62,6 @@ std::string without_half_pairs(std::string text) {
   return text;
 }
 
-bool is_deep(std::string_view json) {
-  int depth = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (c == '"') in_text = !in_text;
-    if (in_text && c == '\\') ++i;
-    if (in_text) continue;
-    if ((c == '[' || c == '{') && ++depth > kDeepest) return true;
-    if (c == ']' || c == '}') --depth;
-  }
-  return false;
-}
-
 const Json* field(const Json& content, const char* name) {
   if (!content.is_object()) return nullptr;
   const auto found = content.find(name);
@@ -84,7 +71,7 @@ const Json* field(const Json& content, const char* name) {
 }  // namespace
 
 std::optional<Json> json_of(const std::string& text) {
-  if (is_deep(text)) return std::nullopt;
+  if (nests_deeper(text, kDeepest)) return std::nullopt;
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) value = Json::parse(without_half_pairs(as_utf8(text)), nullptr, false);
   if (value.is_discarded()) return std::nullopt;

@@ -1,21 +1,22 @@
 #include "repl/page/json_text.h"
 
+#include "repl/notebook/json_depth.h"
+
 namespace tessera::repl::page {
 namespace {
 
-constexpr int kDeepest = 200;  // writing and copying go down by calls
-
-struct TooDeep {};
+constexpr int kDeepest = 200;  // levels: a value is written and copied by recursion
 
 }  // namespace
 
 std::optional<Json> parse_json(std::string_view text, std::string* problem) {
-  const auto bounded = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepest) throw TooDeep{};
-    return true;
-  };
+  // The depth is asked before, and not by a callback of the parser: such a parser goes through all of an array at the end of each object in it.
+  if (nests_deeper(text, kDeepest)) {
+    if (problem != nullptr) *problem = "nested deeper than " + std::to_string(kDeepest);
+    return std::nullopt;
+  }
   try {
-    return Json::parse(text.begin(), text.end(), bounded);
+    return Json::parse(text.begin(), text.end());
   } catch (const Json::parse_error& error) {
     if (problem != nullptr) {
       const std::string what = error.what();
@@ -24,8 +25,6 @@ std::optional<Json> parse_json(std::string_view text, std::string* problem) {
     }
   } catch (const Json::exception& error) {
     if (problem != nullptr) *problem = error.what();
-  } catch (const TooDeep&) {
-    if (problem != nullptr) *problem = "nested deeper than " + std::to_string(kDeepest);
   }
   return std::nullopt;
 }

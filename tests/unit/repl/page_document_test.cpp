@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "repl/page/json_text.h"
 #include "repl/page/log.h"
 #include "repl/page/notebook_file.h"
 #include "repl/page/utf16.h"
@@ -200,6 +201,25 @@ TEST_CASE("what is no notebook says why") {
     CHECK_FALSE(read_notebook(text, problem));
     CHECK(problem.starts_with("is "));
   }
+}
+
+TEST_CASE("a message of many objects is parsed in time linear in its length") {
+  // 200,000 objects: a parser that is quadratic in them takes minutes, and the test run's limit ends it.
+  std::string text = "[";
+  for (int i = 0; i < 200'000; ++i) text += "{\"text\":\"1\"},";
+  text.back() = ']';
+  const auto parsed = parse_json(text);
+  REQUIRE(parsed.has_value());
+  CHECK(parsed->size() == 200'000);
+}
+
+TEST_CASE("a message that nests too deep is refused before it is parsed") {
+  const auto nested = [](int levels) { return std::string(static_cast<size_t>(levels), '[') + std::string(static_cast<size_t>(levels), ']'); };
+  CHECK(parse_json(nested(200)).has_value());
+  std::string problem;
+  CHECK_FALSE(parse_json(nested(201), &problem).has_value());
+  CHECK(problem == "nested deeper than 200");
+  CHECK(parse_json("[\"" + std::string(500, '[') + "\\\"" + std::string(500, '{') + "\"]").has_value());  // brackets of a text nest nothing
 }
 
 TEST_CASE("the log forgets the oldest blocks whole") {
