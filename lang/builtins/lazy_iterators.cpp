@@ -150,7 +150,7 @@ bool next_zip(Interpreter& in, const Value& self, Value& out) {
   Value result = recycled_tuple(in, it->last, iterators->size);
   Value* const row = as_tuple(result)->items;
   for (uint32_t i = 0; i < iterators->size; ++i) {
-    if (next(in, iterators->items[i], row[i])) continue;
+    if (next_at_once(in, iterators->items[i], row[i]) || next(in, iterators->items[i], row[i])) continue;
     it->last = Value();
     if (it->strict) check_lengths(in, iterators, i);
     return pass_stop_value(in, iterators->items[i], self);
@@ -170,15 +170,22 @@ Value make_map(Interpreter& in, Type* type, const Args& args) {
 }
 
 // A StopIteration of the function ends the iteration, as in CPython, where it is no other than the iterator's own.
-bool call_or_stop(Interpreter& in, const Value& self, const Value& function, const Args& args, Value& out) {
+bool call_any_or_stop(Interpreter& in, const Value& self, const Value& function, const Args& args, Value& out) {
   try {
     out = call(in, function, args);
     return true;
   } catch (const Thrown& thrown) {
-    if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
-    keep_stop_value(in, self, as_exception(thrown.exception)->fields[0]);
-    return false;
+    return stopped_by(in, self, thrown.exception);
   }
+}
+
+bool call_or_stop(Interpreter& in, const Value& self, const Value& function, const Args& args, Value& out) {
+  if (!is_function(function)) return call_any_or_stop(in, self, function, args, out);
+  Value answer = in.vm().call_function_answer(as_function(function), Value(), args);
+  if (is_failure(answer)) [[unlikely]]
+    return stopped_by(in, self, take_failure(answer));
+  out = std::move(answer);
+  return true;
 }
 
 bool next_map(Interpreter& in, const Value& self, Value& out) {
@@ -188,7 +195,8 @@ bool next_map(Interpreter& in, const Value& self, Value& out) {
   const Tuple* iterators = as_tuple(holder);
   if (iterators->size == 1) {
     Value item;
-    if (!next(in, iterators->items[0], item)) return pass_stop_value(in, iterators->items[0], self);
+    if (!next_at_once(in, iterators->items[0], item) && !next(in, iterators->items[0], item))
+      return pass_stop_value(in, iterators->items[0], self);
     Args args;
     args.values = &item;
     args.count = 1;

@@ -228,10 +228,7 @@ bool t_next(Interpreter& in, const Value& self, Value& out) {
       out = std::move(answer);
       return true;
     }
-    const Value exception = take_failure(answer);
-    if (!is_error(in, exception, ErrorKind::StopIteration)) throw Thrown(exception);
-    keep_stop_value(in, self, as_exception(exception)->fields[0]);
-    return false;
+    return stopped_by(in, self, take_failure(answer));
   }
   try {
     out = call_special(in, method_of(in, self, in.names->next), self);

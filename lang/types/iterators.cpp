@@ -46,11 +46,7 @@ bool finish(Value& held) {
 
 bool next_in_list(Interpreter&, const Value& self, Value& out) {
   SequenceIterator* it = sequence_of(self);
-  if (it->sequence.is_undefined()) return false;
-  List* list = as_list(it->sequence);
-  if (it->index >= list->size) return finish(it->sequence);
-  out = list->items[it->index++];
-  return true;
+  return next_of_list(it, out) || finish(it->sequence);
 }
 
 bool next_in_list_reversed(Interpreter&, const Value& self, Value& out) {
@@ -83,12 +79,7 @@ bool next_in_str(Interpreter& in, const Value& self, Value& out) {
 }
 
 bool next_in_range(Interpreter&, const Value& self, Value& out) {
-  RangeIterator* it = object_cast<RangeIterator>(self);
-  if (it->left == 0) return false;
-  --it->left;
-  out = Value::integer(it->next);
-  if (it->left != 0) it->next += it->step;
-  return true;
+  return next_of_range(object_cast<RangeIterator>(self), out);
 }
 
 // Finds the next live entry, forwards or backwards; null at the end.
@@ -400,6 +391,12 @@ Value take_stop_value(Interpreter& in, const Value& iterator) {
 bool pass_stop_value(Interpreter& in, const Value& from, const Value& to) {
   if (in.shared->stopped != nullptr && from.is_object() && in.shared->stopped == from.as_object())
     in.shared->stopped = to.as_object();
+  return false;
+}
+
+bool stopped_by(Interpreter& in, const Value& iterator, const Value& exception) {
+  if (!is_error(in, exception, ErrorKind::StopIteration)) throw Thrown(exception);
+  keep_stop_value(in, iterator, as_exception(exception)->fields[0]);
   return false;
 }
 

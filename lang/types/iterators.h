@@ -6,6 +6,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
 #include "lang/core/value.h"
+#include "lang/types/list.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
@@ -39,6 +40,28 @@ struct RangeIterator : Object {
   int64_t next = 0, step = 1;
   uint64_t left = 0;
 };
+
+// The next item of the commonest iterators, inline. `out` comes last: dropping its old value may run a script.
+inline bool next_of_range(RangeIterator* it, Value& out) {
+  if (it->left == 0) return false;
+  const int64_t item = it->next;
+  if (--it->left != 0) it->next += it->step;
+  out.set_int(item);
+  return true;
+}
+inline bool next_of_list(SequenceIterator* it, Value& out) {
+  if (it->sequence.is_undefined()) return false;
+  const List* const list = as_list(it->sequence);
+  if (it->index >= list->size) return false;
+  out = list->items[it->index++];
+  return true;
+}
+// Returns false if it has done nothing: the iterator is of another type, or at its end. It is no step of the program.
+inline bool next_at_once(Interpreter& in, const Value& iterator, Value& out) {
+  Object* const object = iterator.as_object();
+  if (object->type == in.types.range_iterator) return next_of_range(known_cast<RangeIterator>(object), out);
+  return object->type == in.types.list_iterator && next_of_list(known_cast<SequenceIterator>(object), out);
+}
 
 struct DictIterator : GcObject {
   Value dict;             // Undefined: exhausted
@@ -85,6 +108,8 @@ void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value)
 Value take_stop_value(Interpreter& in, const Value& iterator);  // Undefined: none
 inline void clear_stop_value(Interpreter& in) { in.shared->stopped = nullptr; }
 bool pass_stop_value(Interpreter& in, const Value& from, const Value& to);  // returns false, as `next` slots do
+// Ends the iterator if the exception, of a function that it has called, is a StopIteration; throws any other. Returns false.
+bool stopped_by(Interpreter& in, const Value& iterator, const Value& exception);
 
 // Whether iter() may be asked at all; no method of the object runs.
 bool is_iterable(Interpreter& in, const Value& value);

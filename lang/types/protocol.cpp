@@ -122,11 +122,20 @@ Value iter(Interpreter& in, const Value& iterable) {
 
 void count_item(Interpreter& in) { in.poll(); }
 
+[[gnu::noinline]] static bool next_at_safe_point(Interpreter& in, const Value& iterator, Value& out);
+
 bool next(Interpreter& in, const Value& iterator, Value& out) {
-  in.poll();
-  if (iterator.is_object() && iterator.as_object()->type->slots.next != nullptr) {
-    return iterator.as_object()->type->slots.next(in, iterator, out);
+  if (--in.countdown >= 0 && in.interrupt.load(std::memory_order_relaxed) == 0 && iterator.is_object()) [[likely]] {
+    if (next_at_once(in, iterator, out)) return true;
+    if (const auto slot = iterator.as_object()->type->slots.next) return slot(in, iterator, out);
   }
+  return next_at_safe_point(in, iterator, out);
+}
+
+static bool next_at_safe_point(Interpreter& in, const Value& iterator, Value& out) {
+  in.poll(0);
+  if (iterator.is_object() && iterator.as_object()->type->slots.next != nullptr)
+    return iterator.as_object()->type->slots.next(in, iterator, out);
   throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, iterator)) + "' object is not an iterator");
 }
 

@@ -48,6 +48,10 @@ int64_t clipped(Interpreter& in, const Value& bound, int64_t missing, int64_t si
 }  // namespace
 
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
+  if (value.is_int()) [[likely]] {
+    times = value.as_int();
+    return true;
+  }
   const Value plain = unboxed(value);
   if (plain.is_int() || plain.is_bool()) {
     times = plain.as_int();

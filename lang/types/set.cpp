@@ -152,7 +152,9 @@ void traverse_set(Object* self, Visitor& visitor) {
   set_for_each(known_cast<Set>(self), [&](const Value& key) { visitor(key); });
 }
 
-bool is_frozen(Interpreter& in, const Set* set) noexcept { return set->type->is_subtype_of(in.types.frozenset); }
+bool is_frozen(Interpreter& in, const Set* set) noexcept {
+  return set->type == in.types.frozenset || (set->type != in.types.set && set->type->is_subtype_of(in.types.frozenset));
+}
 
 Value make_set(Interpreter& in, bool frozen) {
   return Value::adopt(make_object<Set>(in, frozen ? in.types.frozenset : in.types.set));
@@ -275,13 +277,13 @@ void set_merge(Interpreter& in, Set* set, Set* other) {
   }
   const bool clean = set->fill == 0;
   StopBudget budget(in);
-  for (uint32_t i = 0; other->table != nullptr && i <= other->mask; ++i) {
+  uint32_t i = 0;
+  for (; const SetEntry* const entry = set_entry_from(other, i); ++i) {
     budget.take();
-    if (other->table[i].key.is_undefined()) continue;
-    const int64_t hash = other->table[i].hash;
+    const int64_t hash = entry->hash;
     const SetEntry& first = set->table[static_cast<uint64_t>(hash) & set->mask];
-    if (first.hash == hash && first.key.is(other->table[i].key)) continue;
-    const Value key = other->table[i].key;
+    if (first.hash == hash && first.key.is(entry->key)) continue;
+    const Value key = entry->key;
     if (clean) {
       insert_clean(set->table, set->mask, hash, Value(key));
       ++set->fill;

@@ -43,11 +43,21 @@ void set_update(Interpreter& in, Set* set, const Value& iterable);
 void set_fill(Interpreter& in, Set* set, const Value& iterable);
 void set_clear(Interpreter& in, Set* set);
 
+// The first entry with a key from slot `i` on, which becomes its slot; null if there is none.
+inline const SetEntry* set_entry_from(const Set* set, uint32_t& i) noexcept {
+  if (set->table == nullptr || i > set->mask) return nullptr;
+  const SetEntry *entry = set->table + i, *const end = set->table + set->mask + 1;
+  while (entry->key.is_undefined()) {
+    if (++entry == end) return nullptr;
+  }
+  i = static_cast<uint32_t>(entry - set->table);
+  return entry;
+}
+
 template <class F>
 void set_for_each(const Set* set, F&& f) {
-  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
-    if (!set->table[i].key.is_undefined()) f(set->table[i].key);
-  }
+  uint32_t i = 0;
+  for (; const SetEntry* const entry = set_entry_from(set, i); ++i) f(entry->key);
 }
 
 }  // namespace tessera::lang

@@ -50,10 +50,10 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& key) {
 // Calls f(key, hash) for each element; f may change other sets, not this one.
 template <class F>
 void each(const Set* set, F&& f) {
-  for (uint32_t i = 0; set->table != nullptr && i <= set->mask; ++i) {
-    if (set->table[i].key.is_undefined()) continue;
-    const Value key = set->table[i].key;
-    f(key, set->table[i].hash);
+  uint32_t i = 0;
+  for (; const SetEntry* const entry = set_entry_from(set, i); ++i) {
+    const Value key = entry->key;
+    f(key, entry->hash);
   }
 }
 
@@ -85,10 +85,10 @@ namespace {
 
 bool is_subset(Interpreter& in, Set* a, Set* b) {
   if (a->count > b->count) return false;
-  for (uint32_t i = 0; a->table != nullptr && i <= a->mask; ++i) {
-    if (a->table[i].key.is_undefined()) continue;
-    const Value key = a->table[i].key;
-    if (!set_contains_hashed(in, b, key, a->table[i].hash)) return false;
+  uint32_t i = 0;
+  for (; const SetEntry* const entry = set_entry_from(a, i); ++i) {
+    const Value key = entry->key;
+    if (!set_contains_hashed(in, b, key, entry->hash)) return false;
   }
   return true;
 }

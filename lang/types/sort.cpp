@@ -311,7 +311,7 @@ void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, b
   std::vector<Value> keys(size);
   for (size_t i = 0; i < size; ++i) {
     in.check_stop(1);
-    keys[i] = call(in, key, {items[i]});
+    keys[i] = call(in, key, Args{&items[i], 1});
   }
   std::vector<Keyed> keyed;
   keyed.reserve(size);

@@ -488,6 +488,24 @@ Frame* VirtualMachine::begin_entry(Function* function, Value& out) {
   return frame;
 }
 
+[[gnu::always_inline]] inline Frame* VirtualMachine::begin_from_native(Function* function, const Value& self, const Args& args, Value& answer) {
+  check_native_stack();
+  Value* const window = top_ != nullptr ? top_->end : stack_;
+  const uint32_t count = args.count + !self.is_undefined();
+  const Code* const code = function->code;
+  if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
+      args.keyword_names == nullptr && window + code->registers <= stack_end_) [[likely]] {
+    assert(holds_no_object(window, window + count));
+    Value* place = window;
+    if (!self.is_undefined()) new (place++) Value(self);
+    for (const Value *given = args.values, *const end = given + args.count; given != end; ++given) new (place++) Value(*given);
+    Frame* const frame = push_frame(function, window, count, FrameKind::Entry, 0);
+    ++function->refcount;
+    return frame;
+  }
+  return begin_otherwise(function, self, args, answer);
+}
+
 Value VirtualMachine::call_function(Function* function, const Args& args) {
   return call_function(function, Value(), args);
 }
@@ -509,31 +527,20 @@ Value VirtualMachine::call_function_answer(Function* function, const Value& self
   return answer;
 }
 
-Frame* VirtualMachine::begin_from_native(Function* function, const Value& self, const Args& args, Value& answer) {
-  check_native_stack();
+Frame* VirtualMachine::begin_otherwise(Function* function, const Value& self, const Args& args, Value& answer) {
   Value* const window = top_ != nullptr ? top_->end : stack_;
   const uint32_t first = self.is_undefined() ? 0 : 1;
   const uint32_t count = args.count + first;
-  Frame* frame = nullptr;
   if (count <= kMostDirect && window + kMostDirect + 1 < stack_end_) {
     if (first != 0) window[0] = self;
     for (uint32_t i = 0; i < args.count; ++i) window[first + i] = args[i];
-    const Code* const code = function->code;
-    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
-        args.keyword_names == nullptr) [[likely]] {
-      frame = push_frame(function, window, count, FrameKind::Entry, 0);
-      ++function->refcount;
-    } else {
-      frame = begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
-    }
-  } else {
-    std::vector<Value> values;
-    values.reserve(count);
-    if (first != 0) values.push_back(self);
-    values.insert(values.end(), args.values, args.values + args.count);
-    frame = begin_function(function, window, values.data(), count, args.keyword_names, FrameKind::Entry, 0, answer);
+    return begin_function(function, window, window, count, args.keyword_names, FrameKind::Entry, 0, answer);
   }
-  return frame;
+  std::vector<Value> values;
+  values.reserve(count);
+  if (first != 0) values.push_back(self);
+  values.insert(values.end(), args.values, args.values + args.count);
+  return begin_function(function, window, values.data(), count, args.keyword_names, FrameKind::Entry, 0, answer);
 }
 
 Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
@@ -548,6 +555,10 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
     out = std::move(answer);
     return nullptr;
   }
+  return return_otherwise(frame, returned, out);
+}
+
+Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& out) {
   if (frame->kind == FrameKind::Operator) {
     Frame* const caller = frame->caller;
     const uint32_t turn = frame->result;

@@ -178,7 +178,7 @@ class FewValues {
 
 // Enters the __len__ of a script's class for a Call of len(). Returns false if it has done nothing. A tracer is told of the native
 // function's call and return, so it runs in the usual way.
-static bool enter_length(Interpreter& in, Value& callee, Value& object) {
+[[gnu::noinline]] static bool enter_length(Interpreter& in, Value& callee, Value& object) {
   VirtualMachine& vm = in.vm();
   if (!object.is_object() || !(object.as_object()->type->type_flags & kScriptClass) || op_of(vm.top()->pc[-1]) != Op::Call ||
       !vm.trace_function().is_undefined() || !vm.profile_function().is_undefined())
@@ -191,7 +191,7 @@ static bool enter_length(Interpreter& in, Value& callee, Value& object) {
   return true;
 }
 
-// Past the short way. A function of its own: the short ones must not pay for its frame.
+// Past the usual ways: with defaults, keywords or conversions. A function of its own: the others must not pay for its frame.
 [[gnu::noinline]] static bool call_native_long(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                                uint32_t count, Value& target) {
   Object* failed = nullptr;  // the answer itself stays in the machine's registers
@@ -200,10 +200,7 @@ static bool enter_length(Interpreter& in, Value& callee, Value& object) {
     // `list.append(x, y)` names its own self, which may be of any type.
     const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
     Value answer;
-    if (own && signature->plain_count == count) [[likely]] {
-      answer = function->function.answer(in, Args{window, count, nullptr, function});
-      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-    } else if (own && fits_by_position(*signature, window, count)) {
+    if (own && fits_by_position(*signature, window, count)) {
       // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
       const FewValues values(*signature, window, count);
       answer = function->function.answer(in, {values.data(), values.size(), nullptr, function});
@@ -226,18 +223,26 @@ static bool enter_length(Interpreter& in, Value& callee, Value& object) {
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
-  if (function->short_count == count && function->short_way != nullptr &&
-      (function->owner == nullptr || is_own_method(function, window, count))) {
-    Value answer;
-    if (function->short_way(in, window, answer)) [[likely]] {
-      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-      if (callee != nullptr) *callee = Value();
-      target = std::move(answer);
-      return true;
-    }
+  if (function->owner != nullptr && !is_own_method(function, window, count)) [[unlikely]]
+    return call_native_long(in, function, callee, window, count, target);
+  Value answer;
+  const bool has_short_way = function->short_count == count && function->short_way != nullptr;
+  if (!has_short_way || !function->short_way(in, window, answer)) {
+    if (has_short_way && function->short_way == &short_length && callee != nullptr && enter_length(in, *callee, *window)) return false;
+    // Just the arguments that the function names, and no checks.
+    if (function->signature == nullptr || function->signature->plain_count != count)
+      return call_native_long(in, function, callee, window, count, target);
+    if (!in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); })) [[unlikely]]
+      return false;
   }
-  if (function->short_way == &short_length && callee != nullptr && count == 1 && enter_length(in, *callee, *window)) return false;
-  return call_native_long(in, function, callee, window, count, target);
+  for (uint32_t i = 0; i < count; ++i) const Value dropped = std::move(window[i]);
+  if (callee != nullptr) const Value dropped = std::move(*callee);
+  if (is_failure(answer)) [[unlikely]] {
+    in.vm().raise_next(take_failure(answer));
+    return false;
+  }
+  target = std::move(answer);
+  return true;
 }
 
 bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target) {

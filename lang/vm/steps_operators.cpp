@@ -66,16 +66,18 @@ bool are_of_one_native_type(const Value& left, const Value& right) {
          !(type->type_flags & kScriptClass) && type->slots.binary != nullptr;
 }
 
-// Of a native sequence or set the type's own slot decides alone, if the other operand is of the same type or an int, or if the text
-// before a % is formatted with a native's value.
+// Of a native type the slot decides alone, if the other operand is of the same type, if a sequence or set has an int beside it, or if
+// the text before a % is formatted with a native's value. (Sums of strings are made elsewhere.)
 bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
   if (!left.is_object()) return false;
   const Object* const object = left.as_object();
+  const Type* const type = object->type;
   const ObjectKind kind = object->kind;
-  if (kind != ObjectKind::List && kind != ObjectKind::Tuple && kind != ObjectKind::Str && kind != ObjectKind::Set) return false;
-  if (object->type->type_flags & kScriptClass) return false;
+  if ((type->type_flags & kScriptClass) || type->slots.binary == nullptr || kind == ObjectKind::BigInt) return false;
   if (kind == ObjectKind::Str && op == BinaryOp::Mod) return !is_of_script(right);
-  return right.is_object() ? right.as_object()->type == object->type : right.is_int() && op != BinaryOp::Add;
+  if (op == BinaryOp::Add) return kind != ObjectKind::Str && right.is_object() && right.as_object()->type == type;
+  if (right.is_object()) return right.as_object()->type == type;
+  return right.is_int() && kind >= ObjectKind::Str && kind <= ObjectKind::Set && kind != ObjectKind::Dict;
 }
 
 // Moves two operands where a method takes them; false: the method's answer is there already.
@@ -99,9 +101,6 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   if (op == BinaryOp::Add && is_plain_str(in, left) && is_plain_str(in, right)) {
     answer = left_dies ? str_concat(in, std::move(const_cast<Value&>(left)), as_str(right))
                        : str_concat(in, as_str(left), as_str(right));
-  } else if (is_decided_by_left(op, left, right) && !is_augmented(frame)) {
-    answer = left.as_object()->type->slots.binary(in, op, left, right, false, left_dies ? kLeftDying : kNoneDying);
-    if (answer.is(in.not_implemented)) answer = binary(in, op, left, right);
   } else {
     const bool augmented = is_augmented(frame);
     SpecialCall call;
@@ -216,7 +215,7 @@ void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value an
 
 namespace {
 
-bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+[[gnu::noinline]] bool arithmetic(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
   const uint32_t a = a_of(w);
   const Value number = Value::integer(sc_of(w));
   const Pair pair = operands_of(frame, w, operands, number);
@@ -239,7 +238,40 @@ bool enters_or_fails(Interpreter& in, F&& step) {
 
 }  // namespace
 
+// The register or constant at a distance in bytes, as words have it.
+template <class V>
+static V& place_of(V* base, uint32_t distance) {
+  return *reinterpret_cast<V*>(reinterpret_cast<uintptr_t>(base) + distance);
+}
+
+// The operation of operands for which is_decided_by_left is true.
+static inline bool decided_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, const Value& left, const Value& right) {
+  return enters_or_fails(in, [&] {
+    const auto dies = [&](uint32_t distance) { return distance == w.a || distance >= frame->temporaries; };
+    const bool left_dies = dies(w.b), right_dies = &right == &place_of(frame->registers, w.c) && dies(w.c);
+    const TypeSlots& slots = left.as_object()->type->slots;
+    const bool augmented = is_augmented(frame);
+    const int dying = (left_dies ? kLeftDying : kNoneDying) | (right_dies ? kRightDying : kNoneDying);
+    Value answer = !augmented                 ? slots.binary(in, op, left, right, false, static_cast<uint8_t>(dying))
+                   : slots.inplace != nullptr ? slots.inplace(in, op, left, right)
+                                              : in.not_implemented;
+    if (answer.is(in.not_implemented)) [[unlikely]]
+      answer = augmented ? inplace_answer(in, op, left, right) : binary_answer(in, op, left, right, kNoneDying);
+    if (raise_failure(in, answer)) [[unlikely]]
+      return true;
+    if (left_dies && w.b != w.a) place_of(frame->registers, w.b) = Value();
+    if (right_dies && w.c != w.a) place_of(frame->registers, w.c) = Value();
+    place_of(frame->registers, w.a) = std::move(answer);
+    return false;
+  });
+}
+
 bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+  if (operands == Operands::Registers || operands == Operands::ConstantRight) {
+    const Value& left = place_of(frame->registers, w.b);
+    const Value& right = place_of(operands == Operands::ConstantRight ? frame->constants : frame->registers, w.c);
+    if (is_decided_by_left(op, left, right)) return decided_step(in, frame, w, op, left, right);
+  }
   return enters_or_fails(in, [&] { return arithmetic(in, frame, w, op, operands); });
 }
 

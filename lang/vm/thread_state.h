@@ -14,6 +14,9 @@
 namespace tessera::lang {
 
 struct ThreadState {
+  // Above every address: each is looked at again then.
+  static inline const char* const kUnknownLimit = reinterpret_cast<const char*>(UINTPTR_MAX);
+
   Frame* top_ = nullptr;         // the running frame
   uint32_t depth_ = 0;
   uint32_t nested_ = 0;          // calls of run(), one inside the other
@@ -28,7 +31,7 @@ struct ThreadState {
   Value trace_, profile_;      // of sys.settrace and sys.setprofile; Undefined: none
   bool in_tracer_ = false;     // one of them runs, and is not traced itself
   bool loop_traces_ = false;   // the innermost run() is in execute_traced
-  const char* native_limit_ = nullptr;  // lowest address that the C++ stack may reach
+  const char* native_limit_ = kUnknownLimit;  // lowest address that the C++ stack may reach
 
   // Address space for registers and frames, not memory: pages come when they are touched. Throws std::bad_alloc.
   void reserve_stack(size_t values, size_t frames);

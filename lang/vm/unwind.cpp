@@ -114,16 +114,12 @@ Provenance& VirtualMachine::provenance() {
   return *provenance_;
 }
 
-void VirtualMachine::check_native_stack() {
-  const char here = 0;
-  const char* const address = &here;
-  if (top_ == nullptr || native_limit_ == nullptr) find_native_limit();
+void VirtualMachine::check_native_limit(const char* address) {
+  if (top_ == nullptr || native_limit_ == kUnknownLimit) native_limit_ = lowest_for_natives();
   if (address < native_limit_) throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded");
 }
 
 bool VirtualMachine::has_stack(size_t bytes) { return native_stack_left() > bytes; }
-
-void VirtualMachine::find_native_limit() { native_limit_ = lowest_for_natives(); }
 
 void VirtualMachine::throw_too_deep(Value* window, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) window[i] = Value();
@@ -145,7 +141,7 @@ void VirtualMachine::forget_stops() noexcept {
 // A cancellation is of the run that is under way: one that came too late for the last has nobody to stop.
 void VirtualMachine::begin_run() {
   if (runs_++ != 0) return;
-  find_native_limit();  // a host may use several threads, one after the other
+  native_limit_ = lowest_for_natives();  // a host may use several threads, one after the other
   steps_ = 0;
   batch_ = in_.countdown = 0;
   forget_stops();

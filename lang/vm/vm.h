@@ -74,7 +74,10 @@ class VirtualMachine : private ThreadState {
   Dict* builtins() const { return builtins_; }
   uint32_t depth() const { return depth_; }
   // RecursionError when the C++ stack is nearly used up; natives that recurse call it too.
-  void check_native_stack();
+  void check_native_stack() {
+    const char here = 0;
+    if (&here < native_limit_ || top_ == nullptr) [[unlikely]] check_native_limit(&here);
+  }
   // Is so much of the C++ stack left, for what may recurse and can be left out?
   bool has_stack(size_t bytes);
   void set_depth_limit(uint32_t limit) { depth_limit_ = limit; }
@@ -168,7 +171,9 @@ class VirtualMachine : private ThreadState {
   Value run(Frame* entry);
   bool try_run(Frame* entry, Value& out);  // false: the exception is in pending_
   // For call_function: the frame that is to run, or null, and `answer` is the answer (Undefined: the exception is in pending_).
-  Frame* begin_from_native(Function* function, const Value& self, const Args& args, Value& answer);
+  inline Frame* begin_from_native(Function* function, const Value& self, const Args& args, Value& answer);
+  // The same where the arguments are not just those that the function names.
+  Frame* begin_otherwise(Function* function, const Value& self, const Args& args, Value& answer);
   // For a Task: the frame of a call without arguments (null: `out` is the answer).
   Frame* begin_entry(Function* function, Value& out);
 
@@ -198,6 +203,7 @@ class VirtualMachine : private ThreadState {
   inline void pop_frame(Frame* frame, Value* end) noexcept;  // no objects stand from `end` on
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
   Frame* return_special(Frame* frame, Value& answer, Value& out);
+  Frame* return_otherwise(Frame* frame, Value& answer, Value& out);  // and not one to a native
   Frame* return_none(Frame* frame, Value& out);
   Frame* leave_frame(Frame* frame, Value answer, Value& out);
   Frame* return_to_instruction(Frame* frame, Value& answer);
@@ -219,7 +225,7 @@ class VirtualMachine : private ThreadState {
   void note(const Value& exception, const Frame& frame) noexcept;
   Value made_of(const Error& error) noexcept;
   void take_context(const Value& exception);
-  void find_native_limit();
+  void check_native_limit(const char* address);
   void check_steps();
   void forget_stops() noexcept;
   [[noreturn]] void throw_limit();

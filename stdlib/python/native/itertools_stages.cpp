@@ -281,6 +281,7 @@ bool next_chained(Interpreter& in, const Value& self, Value& out) {
   Chain* c = self_of<Chain>(self);
   for (;;) {
     if (!c->active.is_undefined()) {
+      if (next_at_once(in, c->active, out)) return true;
       const Value active = c->active;  // scripts may end the chain meanwhile
       const auto next_item = active.as_object()->type->slots.next;
       if (next_item != nullptr ? next_item(in, active, out) : next(in, active, out)) return true;
