@@ -170,13 +170,15 @@ enum CodeFlags : uint16_t {
   kPlainParameters = 1024,  // as kSimpleCall, but of generators, too
 };
 
-// A place in the code that uses a global: its name, and where its value stands in the dict that had this keys_version.
-// `builtins`: in that of the builtins, as of `version2`, while the globals lack the name.
+// A place in the code that uses a global: its name, and where its value stands. While Interpreter::keys_versions is `epoch`, no dict of
+// globals or builtins has got or lost a key since, and `value` is right. After that it still is if the dict of globals has this
+// keys_version, and, where the value stands in that of the builtins (`builtins`), that one has `version2`. Zero: never.
 struct GlobalCache {
   const Value* value = nullptr;
+  uint32_t epoch = 0;
   uint32_t version = 0;
-  uint32_t version2 = 0;
   Str* name = nullptr;  // interned
+  uint32_t version2 = 0;
   bool builtins = false;
 };
 
@@ -214,7 +216,11 @@ struct Code : Object {
   std::vector<Capture> captures;
   std::vector<InlineCache> caches;         // by the number in an instruction (s) or its second word (N)
   std::vector<GlobalCache> global_caches;  // by the number in an instruction (g)
-  std::vector<FarJump> far_jumps;          // in the order of their words
+  // The dicts of the functions that were made of this code, and whether there were others: then no cache of a global has an epoch.
+  const Dict* globals = nullptr;
+  const Dict* builtins = nullptr;
+  bool has_other_globals = false;
+  std::vector<FarJump> far_jumps;  // in the order of their words
   std::vector<HeldBlock> blocks;
   std::vector<StatementAt> statements;  // in the order of their words
 

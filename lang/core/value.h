@@ -65,6 +65,9 @@ class Value {
   // Where an int stands already.
   void replace_int(int64_t i) noexcept { int_ = i; }
 
+  // As assigning Value(), which a compiler makes in memory first.
+  inline void clear() noexcept;
+
   // Gives the reference away without counting; the value is Undefined afterwards.
   Object* release() noexcept {
     tag_ = Tag::Undefined;
@@ -126,6 +129,12 @@ inline Value& Value::operator=(Value&& other) noexcept {
   int_ = payload;
   if (old_tag == Tag::Object && --old->refcount == 0) destroy_object(old);
   return *this;
+}
+
+inline void Value::clear() noexcept {
+  const Tag old_tag = tag_;
+  tag_ = Tag::Undefined;
+  if (old_tag == Tag::Object && --object_->refcount == 0) destroy_object(object_);
 }
 
 inline void Value::set_int(int64_t i) noexcept {

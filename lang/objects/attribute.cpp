@@ -522,16 +522,17 @@ Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Value& 
 
 namespace {
 
-bool may_cache(const Value& object) {
-  if (!object.is_object()) return false;
-  const Type* type = object.as_object()->type;
+bool may_cache(Interpreter& in, const Value& object) {
+  const Type* const type = type_of(in, object);
   return type->slots.get_attr == nullptr && !(type->type_flags & kHasGetAttribute) &&
-         object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module;
+         (!object.is_object() ||
+          (object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module));
 }
 
 // Notes where the attribute stands, when that is a place that stays.
-void fill_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
-  Type* type = object->type;
+void fill_site(Interpreter& in, const Value& holder, Str* name, AttributeSite& site) {
+  Type* const type = type_of(in, holder);
+  Object* const object = holder.as_object();  // only read where the type has attributes: an immediate's type has none
   site.kind = AttributeSite::Kind::Empty;
   if (type->version == kForgotten) return;
   const Value& in_class = type_lookup(type, name);
@@ -643,7 +644,7 @@ const Value* from_site_or_fill(Interpreter& in, const Value& object, Str* name, 
   if (!object.is_object()) return nullptr;
   if (const Value* known = value_at_site(object.as_object(), name, site)) return known;
   if (is_class_or_module(object)) fill_holder_site(in, object.as_object(), name, site);
-  else if (may_cache(object)) fill_site(in, object.as_object(), name, site);
+  else if (may_cache(in, object)) fill_site(in, object, name, site);
   return nullptr;
 }
 
@@ -674,16 +675,13 @@ Value get_method_or_error(Interpreter& in, const Value& object, Str* name, Attri
     bound = true;
     return *of_class;
   }
-  const bool plain = !object.is_object() || may_cache(object);
-  if (!plain) return get_attr_or_error(in, object, name, error);
+  if (!may_cache(in, object)) return get_attr_or_error(in, object, name, error);
   Type* type = type_of(in, object);
   const Value& in_class = type_lookup(type, name);
   if (!is_method(in_class)) return get_attr_or_error(in, object, name, site, error);
-  if (object.is_object()) {
-    if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
-      return get_attr_or_error(in, object, name, site, error);
-    fill_site(in, object.as_object(), name, site);
-  }
+  if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
+    return get_attr_or_error(in, object, name, site, error);
+  fill_site(in, object, name, site);
   bound = true;
   return in_class;
 }
@@ -822,7 +820,7 @@ void set_attr(Interpreter& in, const Value& object, Str* name, const Value& valu
     Object* const target = object.as_object();
     if (target->type->version == site.version && append_attribute(in, target, site.index, value)) return;
   }
-  const bool writable = may_cache(object) && object.as_object()->type->slots.set_attr == nullptr &&
+  const bool writable = object.is_object() && may_cache(in, object) && object.as_object()->type->slots.set_attr == nullptr &&
                         !(object.as_object()->type->type_flags & kHasSetAttrHook);
   const uint32_t before = writable && object.as_object()->type->attributes_offset != 0
                               ? attributes_of(object.as_object()).count
@@ -831,7 +829,7 @@ void set_attr(Interpreter& in, const Value& object, Str* name, const Value& valu
   set_any(in, object, name, value);
   site.kind = AttributeSite::Kind::Empty;
   if (!writable) return;
-  fill_site(in, keep.as_object(), name, site);
+  fill_site(in, keep, name, site);
   if (site.kind != AttributeSite::Kind::Slot) site.kind = AttributeSite::Kind::Empty;
   // The first time of each object, as in __init__: the next one gets its attribute at the same place.
   else if (site.index == before) site.kind = AttributeSite::Kind::Append;

@@ -236,6 +236,15 @@ bool may_run(Interpreter& in, const Function* function, const Code* code) {
   return false;
 }
 
+// The code's caches of globals go by the interpreter's epoch while all of its functions look into the same dicts.
+void note_globals(Code* code, const Dict* globals, const Dict* builtins) noexcept {
+  if ((code->globals == globals && code->builtins == builtins) || code->has_other_globals) return;
+  code->has_other_globals = code->globals != nullptr;
+  code->globals = globals;
+  code->builtins = builtins;
+  for (GlobalCache& cache : code->global_caches) cache.epoch = 0;
+}
+
 Value set_code(Interpreter& in, const Args& a) {
   Function* const f = function_of(a[0]);
   if (!is_code(a[1])) throw Error(ErrorKind::TypeError, "__code__ must be set to a code object");
@@ -247,6 +256,7 @@ Value set_code(Interpreter& in, const Args& a) {
   if (may_run(in, f, f->code)) in.keep(new Value(f->code));
   Code* const old = f->code;
   f->code = retained(code);
+  note_globals(code, f->globals, f->builtins);
   release(old);
   return Value::none();
 }
@@ -442,6 +452,8 @@ Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) 
   f->globals = retained(globals);
   dict_enroll(in, globals);
   f->builtins = retained(builtins != nullptr ? builtins : builtins_for(in, globals));
+  dict_enroll(in, f->builtins);
+  note_globals(code, globals, f->builtins);
   f->name = retained(code->name);
   f->qualname = retained(code->qualname);
   f->doc = code->doc.is_undefined() ? Value::none() : code->doc;

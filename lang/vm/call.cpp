@@ -340,12 +340,18 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   return nullptr;
 }
 
-Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result) {
+Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result) {
+  if (!object->is_object()) {  // an int's or a float's method: the loop's site only knows objects
+    const uint32_t version = type_of(in_, *object)->version;
+    const AttributeSite& site = cache.site_for(version);
+    if (site.version == version && site.kind == AttributeSite::Kind::Method)
+      return begin_method(*site.value, object, count + 1, result);
+  }
   // The look-up has a place of its own, that of the instruction's first word.
   bool bound = false;
   Value error;
   --top_->pc;
-  Value callee = get_method_or_error(in_, *object, name, site, bound, error);
+  Value callee = get_method_or_error(in_, *object, cache.name, cache.fresh(), bound, error);
   if (callee.is_undefined()) [[unlikely]] {
     raise_next(error);
     return nullptr;
@@ -365,6 +371,10 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   if (is_function(method)) {
     Frame* next = begin_function(as_function(method), window, window, count, nullptr, FrameKind::Call, result, answer);
     if (next != nullptr || is_raising()) return next;
+  } else if (is_native(method)) {
+    static_cast<void>(call_native_step(in_, known_cast<NativeFunction>(method), nullptr, window, count,
+                                       caller->registers[result]));
+    return nullptr;
   } else {
     if (!catches([&] { answer = call(in_, method, Args{window, count, nullptr}); })) return nullptr;
     drop(window, count);
@@ -394,6 +404,14 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
     const uint32_t version = object.as_object()->type->version;
     const AttributeSite& site = cache.site_for(version);
     if (site.version == version && site.kind == AttributeSite::Kind::Getter) getter = site.value;
+    else if (method_is_cached(site, object.as_object())) {
+      catches([&] {
+        Value method = make_bound_method(in_, *site.value, object);
+        if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)] = Value();
+        caller->registers[a_of(w)] = std::move(method);
+      });
+      return nullptr;
+    }
   }
   if (getter != nullptr && is_native(*getter)) {
     get_native_attribute_step(in_, caller, w, known_cast<NativeFunction>(*getter));

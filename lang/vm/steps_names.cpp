@@ -49,18 +49,25 @@ bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
     target = std::move(found);
     return true;
   }
+  const uint32_t epoch = frame->code->has_other_globals ? 0 : in.keys_versions;
+  if (cache.version == globals->keys_version && (!cache.builtins || cache.version2 == builtins->keys_version)) {
+    cache.epoch = epoch;
+    target = *cache.value;
+    return true;
+  }
   int32_t at = dict_find_str(globals, name);
   cache.builtins = at < 0;
   if (cache.builtins) {
     at = dict_find_str(builtins, name);
     if (at < 0 && builtin_of(in, builtins, name) != nullptr) at = dict_find_str(builtins, name);
     if (at < 0) {
-      cache.version = 0;
+      cache.version = cache.epoch = 0;
       in.vm().raise_next(make_name_error(in, name));
       return false;
     }
     cache.version2 = builtins->keys_version;
   }
+  cache.epoch = frame->code->has_other_globals ? 0 : in.keys_versions;  // builtin_of may have added one
   cache.version = globals->keys_version;
   cache.value = &(cache.builtins ? builtins : globals)->entries[at].value;
   target = *cache.value;
@@ -79,6 +86,7 @@ void store_global_step(Interpreter& in, Frame* frame, const Value& value, Global
   }
   globals->aux = noted;
   cache.value = dict_get_str(globals, name);
+  cache.epoch = frame->code->has_other_globals ? 0 : in.keys_versions;
   cache.version = globals->keys_version;
   cache.builtins = false;
 }

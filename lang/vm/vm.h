@@ -182,7 +182,7 @@ class VirtualMachine : private ThreadState {
   // or an exception in pending_.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
-  Frame* begin_invoke(Value* object, uint32_t count, Str* name, AttributeSite& site, uint32_t result);
+  Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
   // R[A] = R[B].name: the frame of a property's getter, or null.
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
   // Calls a method of the object that the window begins with.
@@ -312,7 +312,7 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
 // The registers are emptied while the frame still stands: what a destructor runs gets a window behind them.
 inline void VirtualMachine::pop_frame(Frame* frame, Value* end) noexcept {
   for (Value* r = frame->registers; r != end; ++r) {
-    if (r->is_object()) *r = Value();
+    r->clear();
   }
   if (frame->kind == FrameKind::Watched) [[unlikely]] end_watch(*frame);  // since one of them asked for the frames
   top_ = frame->caller;

@@ -110,7 +110,7 @@ inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
 // Empties the register when it is a temporary.
 #define TS_DROP(operand)                                      \
   do {                                                        \
-    if (TS_DIES(operand)) TS_AT(R, TS_WORD.operand) = Value(); \
+    if (TS_DIES(operand)) TS_AT(R, TS_WORD.operand).clear();   \
   } while (false)
 
 // A safe point: collections, the host's limits, Ctrl-C, the end of a Task's piece, which goes on with the instruction `again`.
