@@ -123,6 +123,15 @@ Value isinstance_function(Interpreter& in, const Args& args) {
   return Value::boolean(is_instance(in, args[0], args[1]));
 }
 bool short_isinstance(Interpreter& in, Value* args, Value& answer) {
+  const Type* const wanted = is_type(args[1]) ? as_type(args[1]) : nullptr;
+  if (wanted != nullptr && wanted->type == in.types.type) [[likely]] {
+    const Type* const type = type_of(in, args[0]);
+    const bool fits = type->is_subtype_of(wanted);
+    if (fits || !(type->type_flags & kScriptClass)) {  // only a script's class may claim to be another one
+      answer.set_bool(fits);
+      return true;
+    }
+  }
   const std::optional<bool> known = plain_classes_say(in, args[0], args[1]);
   if (known) answer = Value::boolean(*known);
   return known.has_value();

@@ -12,7 +12,11 @@
 #elif defined(__GNUC__) && !defined(TESSERA_SWITCH_DISPATCH)
 #define TS_THREADED 1  // each case jumps to the next one itself
 #define TS_CASE(name) label_##name:
-#define TS_NEXT goto* kLabels[pc++->op]
+#define TS_NEXT           \
+  do {                    \
+    ++pc;                 \
+    goto* kLabels[pc[-1].op]; \
+  } while (false)
 #else
 #define TS_THREADED 0
 #define TS_CASE(name) case Op::name:
