@@ -1,12 +1,10 @@
 #include "lang/objects/attribute.h"
-#include "lang/core/object_cast.h"
-#include "lang/objects/attribute_reads.h"
-
-#include <algorithm>
 
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/chunk.h"
 #include "lang/core/failure.h"
+#include "lang/objects/attribute_kinds.h"
+#include "lang/objects/attribute_reads.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
@@ -27,46 +25,7 @@ namespace {
 
 Str* interned(Interpreter& in, Str* name) { return (name->flags & kInterned) ? name : intern(in, name->view()); }
 
-bool is_dunder(const Str* name) { return name->size > 4 && name->data[0] == '_' && name->data[1] == '_'; }
 std::string text(const Str* s) { return std::string(s->view()); }
-
-bool defines(const Value& object, Str* name) { return !type_lookup(object.as_object()->type, name).is_undefined(); }
-
-bool is_method(const Value& v) { return is_function(v) || is_native_method(v); }
-
-// Wins over the instance's own attributes.
-bool is_data_descriptor(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return false;
-  const Object* object = v.as_object();
-  if (object->kind == ObjectKind::Property) return true;
-  if (object->type->slots.descr_set != nullptr) return true;
-  return (object->type->type_flags & kScriptClass) && (defines(v, in.names->set) || defines(v, in.names->delete_));
-}
-
-// No descriptor: what a class has under this name is what its instances get.
-bool is_plain_value(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return true;
-  const Object* object = v.as_object();
-  switch (object->kind) {
-    case ObjectKind::Function:
-    case ObjectKind::NativeFunction:
-    case ObjectKind::StaticMethod:
-    case ObjectKind::ClassMethod:
-    case ObjectKind::Property: return false;
-    default: break;
-  }
-  if (object->type->slots.descr_get != nullptr) return false;
-  return !(object->type->type_flags & kScriptClass) || !defines(v, in.names->get);
-}
-
-// A data descriptor without __get__ is read only where the instance has no attribute of the name.
-bool is_read_first(Interpreter& in, const Value& v) { return is_data_descriptor(in, v) && !is_plain_value(in, v); }
-
-bool is_slot_member(const Value& v) {
-  if (!v.is_object()) return false;
-  const Object* object = v.as_object();
-  return object->kind == ObjectKind::Other && object->type == object->type->owner->types.member_descriptor;
-}
 
 [[noreturn]] void property_lacks(Interpreter& in, const Property* property, const Value& object, const char* what) {
   if (property->type == in.types.member_descriptor) throw_error(ErrorKind::AttributeError, "readonly attribute");
@@ -78,10 +37,6 @@ bool is_slot_member(const Value& v) {
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),
               std::string(type_of(in, object)->qualname->view()).c_str(), what);
 }
-
-}  // namespace
-
-namespace {
 
 // A script class below a native descriptor that has its own __get__, __set__ or __delete__.
 bool overrides(const Object* descriptor, const Str* name) {
@@ -161,69 +116,6 @@ bool set_through_descriptor(Interpreter& in, const Value& found, const Value& ob
   if (value.is_undefined()) call_special(in, setter, found, {object});
   else call_special(in, setter, found, {object, value});
   return true;
-}
-
-namespace {
-
-uint32_t key_place(const Type* type, const Str* name) {
-  const auto& keys = type->instance_keys;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == name) return static_cast<uint32_t>(i);
-  }
-  return static_cast<uint32_t>(keys.size());
-}
-
-}  // namespace
-
-// ---- Types -----------------------------------------------------------------------------------------------------------
-
-// Without memory for more it goes on with what it has.
-void TypeCache::grow() noexcept {
-  remembered_ = 0;
-  const uint32_t size = 4 * (mask_ + 1);
-  std::unique_ptr<Entry[]> larger(new (std::nothrow) Entry[size]());
-  if (larger == nullptr) return;
-  entries_ = std::move(larger);
-  mask_ = size - 1;
-}
-
-namespace {
-
-const Value kMissing;
-
-// Looks `name` up in the dicts of the type's classes, and remembers it.
-[[gnu::noinline]] const Value& look_up(const Type* type, const Str* name) {
-  Interpreter& in = *type->owner;
-  const Value* found = nullptr;
-  for (Type* base : type->mro) {
-    found = dict_get_str(base->attributes(), const_cast<Str*>(name));
-    if (found != nullptr) break;
-  }
-  if (found == nullptr) found = &kMissing;
-  if ((name->flags & kInterned) && type->version != kForgotten) {
-    // Not `entry`: filling a type may have looked something up.
-    TypeCache& cache = in.type_cache();
-    cache.remember(cache.entry(type->version, name), {type->version, name, found});
-  }
-  return *found;
-}
-
-}  // namespace
-
-const Value& type_lookup(const Type* type, const Str* name) {
-  const uint32_t version = type->version;
-  const TypeCache::Entry& entry = type->owner->type_cache().entry(version, name);
-  if (entry.version == version && entry.name == name) [[likely]]
-    return *entry.value;
-  return look_up(type, name);
-}
-
-bool Type::is_subtype_of(const Type* other) const noexcept {
-  if (this == other) return true;
-  for (const Type* base : mro) {
-    if (base == other) return true;
-  }
-  return false;
 }
 
 namespace {
@@ -520,231 +412,6 @@ Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, Value& 
   return found;
 }
 
-namespace {
-
-bool may_cache(Interpreter& in, const Value& object) {
-  const Type* const type = type_of(in, object);
-  return type->slots.get_attr == nullptr && !(type->type_flags & kHasGetAttribute) &&
-         (!object.is_object() ||
-          (object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module));
-}
-
-// Notes where the attribute stands, when that is a place that stays.
-void fill_site(Interpreter& in, const Value& holder, Str* name, AttributeSite& site) {
-  Type* const type = type_of(in, holder);
-  Object* const object = holder.as_object();  // only read where the type has attributes: an immediate's type has none
-  site.kind = AttributeSite::Kind::Empty;
-  if (type->version == kForgotten) return;
-  const Value& in_class = type_lookup(type, name);
-  const bool has_own = type->attributes_offset != 0 && attributes_of(object).dict == nullptr;
-  const uint32_t place = key_place(type, name);
-  if (has_own && place < attributes_of(object).count && !attributes_of(object).values[place].is_undefined()) {
-    if (!in_class.is_undefined() && is_data_descriptor(in, in_class) && !is_slot_member(in_class)) return;
-    site = {type->version, AttributeSite::Kind::Slot, place, nullptr};
-    return;
-  }
-  if (in_class.is_undefined()) return;
-  if (in_class.is_object() && in_class.as_object()->kind == ObjectKind::Property) {
-    const Value& getter = object_cast<Property>(in_class)->get;
-    // With __getattr__ an AttributeError of the getter is caught: that is no plain call.
-    const bool plain = !(in_class.as_object()->type->type_flags & kScriptClass) && !(type->type_flags & kHasGetAttrHook);
-    const bool known =
-        is_function(getter) || (getter.is_object() && getter.as_object()->kind == ObjectKind::NativeFunction);
-    if (plain && known) site = {type->version, AttributeSite::Kind::Getter, 0, &getter};
-    return;
-  }
-  if (type->attributes_offset != 0 && !has_own) return;
-  if (is_method(in_class)) site = {type->version, AttributeSite::Kind::Method, place, &in_class};
-  else if (in_class.is_object() && in_class.as_object()->type == in.types.static_method)
-    site = {type->version, AttributeSite::Kind::ClassValue, place,
-            &object_cast<StaticMethod>(in_class)->function};
-  else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
-}
-
-// The attribute of a class, for `Class.name`: with no hook, and found in the class or its bases as what it is.
-const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
-  Type* const meta = type->type;
-  if (is_dunder(name) || meta->slots.get_attr != nullptr || (meta->type_flags & kHasGetAttribute)) return nullptr;
-  if (meta != in.types.type) {
-    const Value& in_meta = type_lookup(meta, name);
-    if (!in_meta.is_undefined() && is_data_descriptor(in, in_meta)) return nullptr;
-    meta->type_flags |= kClassesCached;
-  }
-  const Value& found = type_lookup(type, name);
-  if (found.is_undefined()) return nullptr;
-  if (found.is_object() && found.as_object()->kind == ObjectKind::StaticMethod)
-    return &object_cast<StaticMethod>(found)->function;
-  const bool is_function = found.is_object() && (found.as_object()->kind == ObjectKind::Function ||
-                                                 found.as_object()->kind == ObjectKind::NativeFunction);
-  return is_function || is_plain_value(in, found) ? &found : nullptr;
-}
-
-}  // namespace
-
-// The function of a classmethod that `Class.name(…)` calls with the class in front, or null.
-static const Value* find_class_method(Interpreter& in, const Value& object, Str* name) {
-  if (!is_type(object)) return nullptr;
-  Type* const type = as_type(object);
-  const Value& found = type_lookup(type, name);
-  if (!found.is_object() || found.as_object()->type != in.types.class_method) return nullptr;
-  const Value& function = known_cast<ClassMethod>(found)->function;
-  if (!is_function(function) || is_dunder(name)) return nullptr;
-  const Type* const meta = type->type;
-  const bool plain = meta == in.types.type || (meta->slots.get_attr == nullptr && !(meta->type_flags & kHasGetAttribute) &&
-                                               type_lookup(meta, name).is_undefined());
-  return plain ? &function : nullptr;
-}
-
-const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site) {
-  switch (site.kind) {
-    case AttributeSite::Kind::ClassValue:
-      if (site.version != object->type->version) return nullptr;
-      if (object->type->attributes_offset == 0) return site.value;
-      return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
-    case AttributeSite::Kind::OfClass:
-      return object->kind == ObjectKind::Type && known_cast<Type>(object)->version == site.version ? site.value
-                                                                                                     : nullptr;
-    case AttributeSite::Kind::OfModule: {
-      if (object->kind != ObjectKind::Module || (object->type->type_flags & kScriptClass)) return nullptr;
-      const Dict* dict = known_cast<Module>(object)->dict;
-      return dict_entry_is(dict, site.index, name) ? &dict->entries[site.index].value : nullptr;
-    }
-    default: return nullptr;
-  }
-}
-
-namespace {
-
-// Attributes of classes and modules: they stand in dicts of their own, whatever the type of the class says.
-void fill_holder_site(Interpreter& in, Object* object, Str* name, AttributeSite& site) {
-  site.kind = AttributeSite::Kind::Empty;
-  if (object->kind == ObjectKind::Type) {
-    Type* type = known_cast<Type>(object);
-    if (type->version == kForgotten) return;
-    if (const Value* value = find_class_value(in, type, name)) {
-      site = {type->version, AttributeSite::Kind::OfClass, 0, value};
-    }
-  } else if (object->type->slots.get_attr == nullptr && object->type == in.types.module) {
-    const int32_t at = dict_find_str(known_cast<Module>(object)->dict, name);
-    if (at != kNoEntry) site = {0, AttributeSite::Kind::OfModule, static_cast<uint32_t>(at), nullptr};
-  }
-}
-
-bool is_class_or_module(const Value& object) {
-  return object.is_object() &&
-         (object.as_object()->kind == ObjectKind::Type || object.as_object()->kind == ObjectKind::Module);
-}
-
-}  // namespace
-
-namespace {
-
-// The attribute that the site remembers of this object, or null: then the site is filled.
-const Value* from_site_or_fill(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
-  if (!object.is_object()) return nullptr;
-  if (const Value* known = value_at_site(object.as_object(), name, site)) return known;
-  if (is_class_or_module(object)) fill_holder_site(in, object.as_object(), name, site);
-  else if (may_cache(in, object)) fill_site(in, object, name, site);
-  return nullptr;
-}
-
-}  // namespace
-
-Value get_attr(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
-  if (const Value* known = from_site_or_fill(in, object, name, site)) return *known;
-  return get_attr(in, object, name);
-}
-
-Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error) {
-  if (const Value* known = from_site_or_fill(in, object, name, site)) return *known;
-  return get_attr_or_error(in, object, name, error);
-}
-
-Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound) {
-  Value error;
-  Value method = get_method_or_error(in, object, name, site, bound, error);
-  if (method.is_undefined()) throw Thrown(std::move(error));
-  return method;
-}
-
-Value get_method_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound, Value& error) {
-  bound = false;
-  if (is_class_or_module(object)) {
-    const Value* const of_class = find_class_method(in, object, name);
-    if (of_class == nullptr) return get_attr_or_error(in, object, name, site, error);
-    bound = true;
-    return *of_class;
-  }
-  if (!may_cache(in, object)) return get_attr_or_error(in, object, name, error);
-  Type* type = type_of(in, object);
-  const Value& in_class = type_lookup(type, name);
-  if (!is_method(in_class)) return get_attr_or_error(in, object, name, site, error);
-  if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
-    return get_attr_or_error(in, object, name, site, error);
-  fill_site(in, object, name, site);
-  bound = true;
-  return in_class;
-}
-
-namespace {
-
-// The names of all __slots__ that an instance has, in a fixed order.
-std::vector<const Str*> slot_names(const Type* type) {
-  std::vector<const Str*> names;
-  for (Type* base : type->mro) {
-    dict_for_each(base->attributes(), [&](const Value& key, const Value& value) {
-      if (is_slot_member(value)) names.push_back(as_str(key));
-    });
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-}  // namespace
-
-bool same_layout(const Type* a, const Type* b) {
-  return a->instance_kind == b->instance_kind && a->instance_size == b->instance_size && a->make == b->make &&
-         a->attributes_offset == b->attributes_offset && (a->type_flags & kHasSlots) == (b->type_flags & kHasSlots) &&
-         slot_names(a) == slot_names(b);
-}
-
-const char* layout_difference(const Type* a, const Type* b) {
-  const auto is_plain = [](const Type* type) {
-    return !(type->type_flags & kScriptClass) &&
-           (type->instance_kind == ObjectKind::Boxed || type->instance_kind == ObjectKind::Str ||
-            type->instance_kind == ObjectKind::Instance);
-  };
-  return is_plain(a) != is_plain(b) ? "deallocator" : "object layout";
-}
-
-// Classes that may be taken for one another: of scripts, or `module` itself.
-static bool may_change(Interpreter& in, const Type* type) {
-  return (type->type_flags & kScriptClass) || type == in.types.module;
-}
-
-void set_class(Interpreter& in, const Value& object, const Value& value) {
-  if (value.is_undefined()) throw_error(ErrorKind::TypeError, "can't delete __class__ attribute");
-  if (!is_type(value)) {
-    throw_error(ErrorKind::TypeError, "__class__ must be set to a class, not '%s' object",
-                std::string(type_name(in, value)).c_str());
-  }
-  Type* const to = as_type(value);
-  Type* const from = type_of(in, object);
-  if (!may_change(in, to) || !may_change(in, from)) {
-    throw_error(ErrorKind::TypeError, "__class__ assignment only supported for mutable types or ModuleType subclasses");
-  }
-  if (!same_layout(from, to)) {
-    throw_error(ErrorKind::TypeError, "__class__ assignment: '%s' %s differs from '%s'", text(to->name).c_str(),
-                layout_difference(from, to), text(from->name).c_str());
-  }
-  to->structure = from->structure;  // it may have made no instance yet
-  if (from->attributes_offset != 0) attributes_dict(in, object.as_object());  // an instance shares the keys of its class
-  if (!(to->flags & kImmortal)) ++to->refcount;
-  object.as_object()->type = to;
-  if (!(from->flags & kImmortal)) const Value old = Value::adopt(from);
-  if (is_type(object)) type_changed(in, as_type(object));
-}
-
 // ---- Writing ---------------------------------------------------------------------------------------------------------
 
 void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Value& value) {
@@ -814,25 +481,5 @@ void set_attr(Interpreter& in, const Value& object, Str* name, const Value& valu
 }
 
 void del_attr(Interpreter& in, const Value& object, Str* name) { set_any(in, object, interned(in, name), Value()); }
-
-void set_attr(Interpreter& in, const Value& object, Str* name, const Value& value, AttributeSite& site) {
-  if (site.kind == AttributeSite::Kind::Append && object.is_object()) {
-    Object* const target = object.as_object();
-    if (target->type->version == site.version && append_attribute(in, target, site.index, value)) return;
-  }
-  const bool writable = object.is_object() && may_cache(in, object) && object.as_object()->type->slots.set_attr == nullptr &&
-                        !(object.as_object()->type->type_flags & kHasSetAttrHook);
-  const uint32_t before = writable && object.as_object()->type->attributes_offset != 0
-                              ? attributes_of(object.as_object()).count
-                              : UINT32_MAX;
-  const Value keep(object);
-  set_any(in, object, name, value);
-  site.kind = AttributeSite::Kind::Empty;
-  if (!writable) return;
-  fill_site(in, keep, name, site);
-  if (site.kind != AttributeSite::Kind::Slot) site.kind = AttributeSite::Kind::Empty;
-  // The first time of each object, as in __init__: the next one gets its attribute at the same place.
-  else if (site.index == before) site.kind = AttributeSite::Kind::Append;
-}
 
 }  // namespace tessera::lang
