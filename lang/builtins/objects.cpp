@@ -23,7 +23,7 @@
 #include "lang/types/types.h"
 
 namespace tessera::lang {
-bool short_length(Interpreter&, Value* args, Value& answer) {
+bool short_length(Interpreter& in, Value* args, Value& answer) {
   if (!args[0].is_object()) return false;
   const Object* const object = args[0].as_object();
   if (object->type->type_flags & kScriptClass) return false;
@@ -33,7 +33,10 @@ bool short_length(Interpreter&, Value* args, Value& answer) {
     case ObjectKind::Str: answer = Value::integer(known_cast<const Str>(object)->length); return true;
     case ObjectKind::Dict: answer = Value::integer(known_cast<const Dict>(object)->count); return true;
     case ObjectKind::Set: answer = Value::integer(known_cast<const Set>(object)->count); return true;
-    default: return false;
+    default:
+      if (object->type->slots.length == nullptr) return false;
+      answer = Value::integer(object->type->slots.length(in, args[0]));
+      return true;
   }
 }
 

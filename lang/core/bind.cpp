@@ -320,14 +320,31 @@ void check_first(Interpreter& in, const NativeFunction* f, const Args& args) {
 
 // Positional arguments that are right as they are, and defaults for the parameters that are left.
 bool is_simple(const Signature& signature, const Value* values, uint32_t count) {
-  const size_t total = signature.parameters.size();
-  if (count > total) return false;
-  for (size_t i = 0; i < total; ++i) {
-    const Parameter& p = signature.parameters[i];
-    if (p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword) return false;
-    if (i < count ? p.kind == Kind::KeywordOnly || !needs_no_conversion(p, values[i]) : !p.optional) return false;
+  uint32_t i = 0;
+  bool takes_rest = count <= signature.positional_count;
+  for (const Parameter& p : signature.parameters) {
+    if (p.kind == Kind::VarPositional) takes_rest = true;
+    else if (p.kind == Kind::VarKeyword) continue;
+    else if (p.kind <= Kind::Positional && i < count ? !needs_no_conversion(p, values[i]) : !p.optional) return false;
+    ++i;
   }
-  return true;
+  return takes_rest;
+}
+
+// The values of the parameters of a call that is_simple: moved, if `V` is no constant.
+template <class V>
+void fill_simply(Interpreter& in, const Signature& signature, V* given, uint32_t count, Value* slots) {
+  V* const end = given + count;
+  for (const Parameter& p : signature.parameters) {
+    if (p.kind <= Kind::Positional && given != end) {
+      *slots++ = std::move(*given++);
+    } else if (p.kind == Kind::VarPositional) {
+      *slots++ = make_tuple(in, given, static_cast<size_t>(end - given));
+      given = end;
+    } else {
+      *slots++ = p.kind == Kind::VarKeyword ? make_dict(in) : p.default_value;
+    }
+  }
 }
 
 // Room for the values of a function's parameters; of the few that most functions have, on the stack.
@@ -353,10 +370,6 @@ class Slots {
   alignas(Value) unsigned char room_[kFew * sizeof(Value)];
   std::vector<Value> many_;
 };
-
-void fill_defaults(const Signature& signature, uint32_t count, Value* slots) {
-  for (size_t i = count; i < signature.parameters.size(); ++i) slots[i] = signature.parameters[i].default_value;
-}
 
 }  // namespace
 
@@ -423,11 +436,10 @@ Value call_native(Interpreter& in, const NativeFunction* f, const Args& args) {
   if (read == nullptr) return f->function(in, bound);
   const Signature& signature = *read;
   const size_t total = signature.parameters.size();
-  if (signature.plain && args.count == total && args.keyword_names == nullptr) return f->function(in, bound);
+  if (signature.plain_count == args.count && args.keyword_names == nullptr) return f->function(in, bound);
   Slots slots(total);
   if (bound.keyword_names == nullptr && is_simple(signature, bound.values, bound.count)) {
-    std::copy_n(bound.values, bound.count, slots.data());
-    fill_defaults(signature, bound.count, slots.data());
+    fill_simply(in, signature, bound.values, bound.count, slots.data());
   } else {
     bind_arguments(in, signature, bound, slots.data());
   }
@@ -446,8 +458,7 @@ Value call_native_moving(Interpreter& in, const NativeFunction* f, Value* values
   const auto total = static_cast<uint32_t>(signature->parameters.size());
   Slots slots(total);
   if (is_simple(*signature, values, count)) {
-    std::move(values, values + count, slots.data());
-    fill_defaults(*signature, count, slots.data());
+    fill_simply(in, *signature, values, count, slots.data());
   } else {
     bind_arguments(in, *signature, args, slots.data());
   }

@@ -114,14 +114,16 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
   const size_t removed = to - from;
   if (count > removed) list_reserve(in, list, list->size + (count - removed));
   constexpr size_t kFew = 8;
-  Value few[kFew];
+  alignas(Value) unsigned char few[kFew * sizeof(Value)];
   std::vector<Value> many;
   if (removed > kFew) many.resize(removed);
-  Value* const old = removed > kFew ? many.data() : few;
-  for (size_t i = 0; i < removed; ++i) old[i] = std::move(list->items[from + i]);
-  move_values(list->items + from + count, list->items + to, list->size - to);
+  Value* const old = removed > kFew ? many.data() : reinterpret_cast<Value*>(few);
+  move_values(old, list->items + from, removed);
+  if (count != removed) move_values(list->items + from + count, list->items + to, list->size - to);
   for (size_t i = 0; i < count; ++i) new (list->items + from + i) Value(items[i]);
   list->size = static_cast<uint32_t>(list->size - removed + count);
+  if (removed > kFew) return;  // the vector drops the old items
+  for (size_t i = 0; i < removed; ++i) old[i].~Value();
 }
 
 namespace {
@@ -222,6 +224,22 @@ void list_fill(Interpreter& in, List* list, const Value& iterable) {
     for (Value& each : gathered) list_append(in, list, std::move(each));
     if (!more) return;
     list_append(in, list, std::move(item));
+  }
+}
+
+bool is_short_source(Interpreter& in, const Value& iterable) noexcept {
+  constexpr size_t kShort = 1024;
+  if (!iterable.is_object()) return false;
+  const Object* const object = iterable.as_object();
+  const BuiltinTypes& types = in.types;
+  switch (object->kind) {
+    case ObjectKind::List: return object->type == types.list && known_cast<const List>(object)->size <= kShort;
+    case ObjectKind::Tuple: return object->type == types.tuple && known_cast<const Tuple>(object)->size <= kShort;
+    case ObjectKind::Str: return object->type == types.str && known_cast<const Str>(object)->size <= kShort;
+    case ObjectKind::Dict: return object->type == types.dict && known_cast<const Dict>(object)->count <= kShort;
+    case ObjectKind::Set: return (object->type->type_flags & kScriptClass) == 0 && known_cast<const Set>(object)->count <= kShort;
+    case ObjectKind::Range: return is_range(iterable) && as_range(iterable)->length <= static_cast<int64_t>(kShort);
+    default: return false;
   }
 }
 

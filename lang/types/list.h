@@ -56,6 +56,8 @@ void list_extend(Interpreter& in, List* list, const Value& iterable);
 // The same for a list that no script sees yet.
 void list_fill(Interpreter& in, List* list, const Value& iterable);
 void list_clear(Interpreter& in, List* list);
+// May a short way go through the items? They are few, and those of a list, tuple, str, dict or set of no subclass, or of a range.
+bool is_short_source(Interpreter& in, const Value& iterable) noexcept;
 // list(iterable), as a new list.
 Value list_from(Interpreter& in, const Value& iterable);
 // Stable; `key` None or Undefined: the items themselves. "list modified during sort" as CPython's.

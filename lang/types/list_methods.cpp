@@ -394,8 +394,16 @@ void fill_list(Interpreter& in, Type* type) {
 
 }  // namespace
 
+// list(x) of a short sequence or dict of the language itself.
+static bool short_list(Interpreter& in, Value* argument, Value& answer) {
+  if (!is_short_source(in, argument[0])) return false;
+  answer = list_from(in, argument[0]);
+  return true;
+}
+
 void list_methods(Interpreter& in) {
   in.types.list->make = make_from;
+  in.types.list->short_make = short_list;
   in.types.list->fill_later(fill_list);
 }
 

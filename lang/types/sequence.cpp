@@ -105,12 +105,29 @@ Same same_tuples_quietly(Interpreter& in, const Tuple* a, const Tuple* b) noexce
   return Same::Yes;
 }
 
+// From item `i` on; those before are equal.
+static Value compare_items_from(Interpreter& in, CompareOp op, const Value& left, const Value& right, size_t i);
+
 Value compare_items(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  const RecursionGuard guard(in, " in comparison");
-  if ((op == CompareOp::Eq || op == CompareOp::Ne) && items_of(left).size != items_of(right).size) {
-    return Value::boolean(op == CompareOp::Ne);
+  const bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
+  const Items first = items_of(left), second = items_of(right);
+  if (equality && first.size != second.size) return Value::boolean(op == CompareOp::Ne);
+  // Few items that no script compares, up to one that decides.
+  const size_t both = std::min(first.size, second.size);
+  for (size_t i = 0; i < kLookMask && i <= both; ++i) {
+    if (i == both) return Value::boolean(order_holds(op, first.size < second.size ? -1 : first.size > second.size));
+    const Same same = same_quietly(in, first.data[i], second.data[i]);
+    if (same == Same::Yes) continue;
+    if (same == Same::No && equality) return Value::boolean(op == CompareOp::Ne);
+    if (same == Same::No && !first.data[i].is_object() && !second.data[i].is_object())
+      return compare(in, op, first.data[i], second.data[i]);
+    return compare_items_from(in, op, left, right, i);
   }
-  size_t i = 0;
+  return compare_items_from(in, op, left, right, 0);
+}
+
+static Value compare_items_from(Interpreter& in, CompareOp op, const Value& left, const Value& right, size_t i) {
+  const RecursionGuard guard(in, " in comparison");
   for (; i < items_of(left).size && i < items_of(right).size; ++i) {
     if ((i & kLookMask) == kLookMask) in.check_stop();
     const Value& a = items_of(left).data[i];

@@ -41,10 +41,14 @@ struct Keyed {
 template <class T, class Less>
 class MergeSort {
  public:
-  MergeSort(Interpreter& in, std::vector<T>& items, Less less) : in_(in), items_(items), less_(less) {}
+  MergeSort(Interpreter& in, T* items, size_t size, Less less) : in_(in), items_(items), size_(size), less_(less) {}
 
   void run() {
-    const size_t n = items_.size();
+    const size_t n = size_;
+    if (n <= kSmall) {
+      if (n > 1) insert_into(0, find_run(0), n);
+      return;
+    }
     std::vector<size_t> ends;  // of the runs
     for (size_t start = 0; start < n;) {
       size_t end = find_run(start);
@@ -64,12 +68,12 @@ class MergeSort {
  private:
   // A run that goes up, or one that goes strictly down, which is turned round.
   size_t find_run(size_t start) {
-    const size_t n = items_.size();
+    const size_t n = size_;
     size_t end = start + 1;
     if (end == n) return end;
     if (less_(items_[end], items_[start])) {
       for (++end; end < n && less_(items_[end], items_[end - 1]);) look(++end);
-      std::reverse(items_.begin() + static_cast<ptrdiff_t>(start), items_.begin() + static_cast<ptrdiff_t>(end));
+      std::reverse(items_ + start, items_ + end);
     } else {
       for (++end; end < n && !less_(items_[end], items_[end - 1]);) look(++end);
     }
@@ -91,8 +95,7 @@ class MergeSort {
         if (less_(items_[i], items_[middle])) high = middle;
         else low = middle + 1;
       }
-      const auto at = items_.begin();
-      std::rotate(at + static_cast<ptrdiff_t>(low), at + static_cast<ptrdiff_t>(i), at + static_cast<ptrdiff_t>(i + 1));
+      std::rotate(items_ + low, items_ + i, items_ + i + 1);
     }
   }
 
@@ -152,14 +155,15 @@ class MergeSort {
   static constexpr size_t kChunk = 1 << 16;  // items between two looks at whether to stop
 
   Interpreter& in_;
-  std::vector<T>& items_;
+  T* const items_;
+  const size_t size_;
   Less less_;
   std::vector<T> buffer_;
 };
 
 template <class T, class Less>
 void sort_with(Interpreter& in, std::vector<T>& items, Less less) {
-  MergeSort<T, Less>(in, items, less).run();
+  MergeSort<T, Less>(in, items.data(), items.size(), less).run();
 }
 
 enum class KeyKind { Ints, Floats, Strings, Tuples, Mixed };
@@ -168,7 +172,7 @@ const Value& key_of(const Loan& item) { return item.value(); }
 const Value& key_of(const Keyed& item) { return item.key.value(); }
 
 template <class T>
-KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
+KeyKind kind_of(Interpreter& in, const T* items, size_t size) {
   auto kind = [&in](const Value& v) {
     if (v.is_int()) return KeyKind::Ints;
     if (v.is_float()) return KeyKind::Floats;
@@ -177,8 +181,8 @@ KeyKind kind_of(Interpreter& in, const std::vector<T>& items) {
     return KeyKind::Mixed;
   };
   const KeyKind first = kind(key_of(items[0]));
-  for (const T& each : items) {
-    if (kind(key_of(each)) != first) return KeyKind::Mixed;
+  for (size_t i = 1; i < size; ++i) {
+    if (kind(key_of(items[i])) != first) return KeyKind::Mixed;
   }
   return first;
 }
@@ -234,7 +238,7 @@ void sort_floats(Interpreter& in, std::vector<Keyed>& items) {
 
 template <class T>
 void sort_items(Interpreter& in, std::vector<T>& items) {
-  switch (kind_of(in, items)) {
+  switch (kind_of(in, items.data(), items.size())) {
     case KeyKind::Ints: sort_ints(in, items); return;
     case KeyKind::Floats: sort_floats(in, items); return;
     case KeyKind::Strings:
@@ -256,6 +260,26 @@ void sort_either_way(Interpreter& in, std::vector<T>& items, bool reverse) {
   if (reverse) std::reverse(items.begin(), items.end());
   if (items.size() > 1) sort_items(in, items);
   if (reverse) std::reverse(items.begin(), items.end());
+}
+
+// Sorts a few numbers or strings in place. Returns false if the items are others.
+bool sort_few(Interpreter& in, Value* values, size_t size, bool reverse) {
+  Loan items[kSmall];
+  for (size_t i = 0; i < size; ++i) items[i] = Loan(values[i]);
+  const auto sort = [&](auto less) {
+    if (reverse) std::reverse(items, items + size);
+    MergeSort<Loan, decltype(less)>(in, items, size, less).run();
+    if (reverse) std::reverse(items, items + size);
+    std::memcpy(static_cast<void*>(values), static_cast<const void*>(items), size * sizeof(Value));
+    return true;
+  };
+  switch (kind_of(in, items, size)) {
+    case KeyKind::Ints: return sort([](const Loan& a, const Loan& b) { return a.value().as_int() < b.value().as_int(); });
+    case KeyKind::Floats: return sort([](const Loan& a, const Loan& b) { return a.value().as_float() < b.value().as_float(); });
+    case KeyKind::Strings:
+      return sort([](const Loan& a, const Loan& b) { return str_compare(as_str(a.value()), as_str(b.value())) < 0; });
+    default: return false;
+  }
 }
 
 // The list is empty while it is sorted, so that key functions and comparisons cannot see it half done.
@@ -331,12 +355,15 @@ void sort_by_key(Interpreter& in, Value* items, size_t size, const Value& key, b
 }  // namespace
 
 void list_sort(Interpreter& in, List* list, const Value& key, bool reverse) {
+  const bool plain = key.is_none() || key.is_undefined();
+  if (list->size <= 1 && plain) return;
+  if (list->size <= kSmall && plain && sort_few(in, list->items, list->size, reverse)) return;
   const Value keep(list);
   bool changed = false;
   {
     const Borrowed borrowed(in, list);
     if (borrowed.size() == 0) return;
-    if (key.is_none() || key.is_undefined()) sort_plain(in, borrowed.items(), borrowed.size(), reverse);
+    if (plain) sort_plain(in, borrowed.items(), borrowed.size(), reverse);
     else sort_by_key(in, borrowed.items(), borrowed.size(), key, reverse);
     changed = borrowed.changed();
   }

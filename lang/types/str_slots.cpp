@@ -141,7 +141,10 @@ bool contains_slot(Interpreter& in, const Value& self, const Value& item) {
     throw Error(ErrorKind::TypeError,
                 "'in <string>' requires string as left operand, not " + std::string(type_name(in, item)));
   }
-  return find_text(in, text_of(self), text_of(item)) != kNowhere;
+  const std::string_view text = text_of(self), part = text_of(item);
+  constexpr size_t kShort = 16;
+  if (part.size() == 1 && text.size() <= kShort) return text.find(part[0]) != text.npos;
+  return find_text(in, text, part) != kNowhere;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ bool is_traversable(const Value& v) noexcept { return v.is_object() && v.as_obje
 
 // Of a few items. A tuple of numbers and strings is no part of a cycle, so the collector does not learn of it.
 template <class Item>
-Value small_tuple(Interpreter& in, Item* items, size_t count) {
+[[gnu::flatten]] Value small_tuple(Interpreter& in, Item* items, size_t count) {
   bool tracked = false;
   for (size_t i = 0; i < count; ++i) tracked |= is_traversable(items[i]);
   const size_t extra = count * sizeof(Value);

@@ -147,7 +147,15 @@ void fill_tuple(Interpreter& in, Type* type) {
 
 }  // namespace
 
+// tuple(x) of a short sequence or dict of the language itself.
+static bool short_tuple(Interpreter& in, Value* argument, Value& answer) {
+  if (!is_short_source(in, argument[0])) return false;
+  answer = tuple_from(in, argument[0]);
+  return true;
+}
+
 void tuple_methods(Interpreter& in) {
+  in.types.tuple->short_make = short_tuple;
   in.types.tuple->make = make_from;
   in.types.tuple->fill_later(fill_tuple);
 }

@@ -274,6 +274,16 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
           if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
           return next;
         }
+        if (const auto slot = object->type->slots.call) {
+          const bool returned = catches([&] {
+            check_native_stack();
+            answer = slot(in_, callee, Args{window, count, keywords});
+          });
+          if (!returned) return nullptr;
+          drop(window, count);
+          caller->registers[result] = std::move(answer);
+          return nullptr;
+        }
     }
   }
   if (!is_callable(in_, callee)) {
@@ -282,6 +292,22 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
   }
   if (!catches([&] { answer = call(in_, callee, Args{window, count, keywords}); })) return nullptr;
   drop(window, count);
+  caller->registers[result] = std::move(answer);
+  return nullptr;
+}
+
+// The instance that `make` returns, which may be a failure, becomes the answer of the call of `type`.
+template <class Make>
+inline Frame* VirtualMachine::finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make) {
+  Frame* const caller = top_;
+  Value answer;
+  if (!catches([&] { answer = make(); })) return nullptr;
+  if (is_failure(answer)) [[unlikely]] {
+    raise_next(take_failure(answer));
+    return nullptr;
+  }
+  drop(window, count);
+  if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
   caller->registers[result] = std::move(answer);
   return nullptr;
 }
@@ -299,11 +325,13 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return nullptr;
     }
   }
-  Function* init = constructor(in_, type);
   const Args args{window, count, keywords};
-  Value instance, kept;
   // type(name, bases, namespace) has an __init__ to run beside.
   bool native = !(type->type_flags & kScriptClass) && type->make != nullptr && (type != in_.types.type || count < 3);
+  if (native) [[likely]]
+    return finish_construct(type, window, count, result, [&] { return type->make.answer(in_, type, args); });
+  Function* init = constructor(in_, type);
+  Value instance, kept;
   if (init != nullptr) {
     instance = Value::adopt(make_object<Instance>(in_, type));
   } else if (is_made_by_base(in_, type)) {
@@ -328,16 +356,8 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
     next->constructed = std::move(instance);
     return next;
   }
-  Value answer;
-  if (!catches([&] { answer = native ? type->make.answer(in_, type, args) : call(in_, Value(type), args); })) return nullptr;
-  if (is_failure(answer)) [[unlikely]] {
-    raise_next(take_failure(answer));
-    return nullptr;
-  }
-  drop(window, count);
-  if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
-  caller->registers[result] = std::move(answer);
-  return nullptr;
+  return finish_construct(type, window, count, result,
+                          [&] { return native ? type->make.answer(in_, type, args) : call(in_, Value(type), args); });
 }
 
 Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result) {

@@ -1,6 +1,8 @@
 // The longer steps of loops, functions and calls, out of the loop.
 #include "lang/vm/steps.h"
 
+#include <cstring>
+
 #include "lang/builtins/builtins.h"
 #include "lang/core/bind.h"
 #include "lang/core/failure.h"
@@ -144,7 +146,7 @@ static bool fits_by_position(const Signature& signature, const Value* values, ui
     return true;
   const Parameter* const parameters = signature.parameters.data();
   for (uint32_t i = 0; i < count; ++i) {
-    if (!needs_no_conversion(parameters[i], values[i])) return false;
+    if (parameters[i].check != Parameter::Check::None && !needs_no_conversion(parameters[i], values[i])) return false;
   }
   return true;
 }
@@ -154,24 +156,25 @@ namespace {
 // The arguments of a call that fits_by_position, moved to where their defaults have room behind them.
 class FewValues {
  public:
-  FewValues(const Signature& signature, Value* given, uint32_t count)
-      : size_(static_cast<uint32_t>(signature.parameters.size())) {
-    for (uint32_t i = 0; i < count; ++i) new (data() + i) Value(std::move(given[i]));
+  FewValues(const Signature& signature, Value* given, uint32_t count) : count_(count) {
+    Value* place = data();
+    for (Value* const end = given + count; given != end; ++given) new (place++) Value(std::move(*given));
     const Parameter* const parameters = signature.parameters.data();
-    for (uint32_t i = count; i < size_; ++i) new (data() + i) Value(parameters[i].default_value);
+    // The defaults are lent: the signature holds the references.
+    for (const Parameter *p = parameters + count, *const end = parameters + signature.parameters.size(); p != end; ++p)
+      std::memcpy(static_cast<void*>(place++), static_cast<const void*>(&p->default_value), sizeof(Value));
   }
   ~FewValues() {
-    for (uint32_t i = 0; i < size_; ++i) data()[i].~Value();
+    for (Value *value = data(), *const end = value + count_; value != end; ++value) value->~Value();
   }
   FewValues(const FewValues&) = delete;
   FewValues& operator=(const FewValues&) = delete;
   Value* data() { return reinterpret_cast<Value*>(room_); }
   const Value* data() const { return reinterpret_cast<const Value*>(room_); }
-  uint32_t size() const { return size_; }
 
  private:
   alignas(Value) unsigned char room_[kFewArguments * sizeof(Value)];
-  uint32_t size_;
+  uint32_t count_;  // of those that are given
 };
 
 }  // namespace
@@ -203,7 +206,8 @@ class FewValues {
     if (own && fits_by_position(*signature, window, count)) {
       // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
       const FewValues values(*signature, window, count);
-      answer = function->function.answer(in, {values.data(), values.size(), nullptr, function});
+      const auto total = static_cast<uint32_t>(signature->parameters.size());
+      answer = function->function.answer(in, {values.data(), total, nullptr, function});
     } else {
       answer = call_native_moving(in, function, window, count);
       for (uint32_t i = 0; i < count; ++i) window[i] = Value();
@@ -221,16 +225,22 @@ class FewValues {
   return returned;
 }
 
+// A method of int, float or bool, with a number of that type.
+static bool is_own_number(Interpreter& in, const NativeFunction* function, const Value* window, uint32_t count) {
+  return count != 0 && !function->takes_class && !window[0].is_object() &&
+         type_of(in, window[0])->is_subtype_of(function->owner);
+}
+
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
-  if (function->owner != nullptr && !is_own_method(function, window, count)) [[unlikely]]
+  if (function->owner != nullptr && !is_own_method(function, window, count) && !is_own_number(in, function, window, count))
     return call_native_long(in, function, callee, window, count, target);
   Value answer;
   const bool has_short_way = function->short_count == count && function->short_way != nullptr;
   if (!has_short_way || !function->short_way(in, window, answer)) {
     if (has_short_way && function->short_way == &short_length && callee != nullptr && enter_length(in, *callee, *window)) return false;
-    // Just the arguments that the function names, and no checks.
-    if (function->signature == nullptr || function->signature->plain_count != count)
+    // Just the arguments that the function names, and no checks; or it takes them as they are.
+    if (function->signature != nullptr ? function->signature->plain_count != count : function->text != nullptr)
       return call_native_long(in, function, callee, window, count, target);
     if (!in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); })) [[unlikely]]
       return false;

@@ -374,6 +374,19 @@ const char* char_or_range_error(Interpreter& in, const Value& object, const Valu
   return nullptr;
 }
 
+// The value in an instance of a script's subclass of dict, whose own methods do not say what an item is; null if only they can tell.
+const Value* item_of_subclass(Interpreter& in, const Object* object, const Value& key) {
+  if (object->kind != ObjectKind::Dict || object->type->slots.get_item != in.types.dict->slots.get_item) return nullptr;
+  return plain_item(in, as_dict(Value(const_cast<Object*>(object))), key);
+}
+
+// Has the type an item by its slot alone, past the types whose items the loop and this file know?
+bool has_native_items(const Interpreter& in, const Object* object) {
+  const Type* const type = object->type;
+  return type->slots.get_item != nullptr && (type->type_flags & kScriptClass) == 0 && type != in.types.list &&
+         type != in.types.tuple && type != in.types.str;
+}
+
 // dict_get of a key that is a tuple, without asking again what it is.
 const Value* find_tuple(Interpreter& in, Dict* dict, const Value& key) {
   const int32_t at = dict_find(in, dict, key, in.types.tuple->slots.hash(in, key));
@@ -400,6 +413,11 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
       set_context(in, as_exception(raised));
       return Step::Raised;
     }
+    answer = *found;
+  } else if (object.is_object() && has_native_items(in, object.as_object())) {
+    const auto slot = object.as_object()->type->slots.get_item;
+    if (!in.vm().catches([&] { answer = slot(in, object, key); })) return Step::Raised;
+  } else if (const Value* const found = is_of_script(object) ? item_of_subclass(in, object.as_object(), key) : nullptr) {
     answer = *found;
   } else if (Function* const method = is_of_script(object)
                                           ? special_function(in, object.as_object()->type, SpecialSlot::GetItem)
@@ -437,7 +455,12 @@ bool are_plain_bounds(const Value* bounds) {
 // Undefined: of another type.
 Value plain_slice(Interpreter& in, const Value& object, const Value* bounds) {
   const Type* const type = object.as_object()->type;
-  const auto range = [&](uint32_t size) { return adjust_slice({bounds[0], bounds[1], 1}, size); };
+  const auto range = [&](uint32_t size) {
+    if (bounds[0].is_int() && bounds[1].is_int() && bounds[0].as_int() >= 0 && bounds[1].as_int() >= bounds[0].as_int() &&
+        bounds[1].as_int() <= size)
+      return SliceIndices{bounds[0].as_int(), bounds[1].as_int(), 1, bounds[1].as_int() - bounds[0].as_int()};
+    return adjust_slice({bounds[0], bounds[1], 1}, size);
+  };
   if (type == in.types.list) {
     const SliceIndices r = range(as_list(object)->size);
     return make_list(in, as_list(object)->items + r.start, static_cast<size_t>(r.count));
@@ -485,7 +508,9 @@ bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const V
 
 bool enter_set_item_step(Interpreter& in, Frame* frame, Word w) {
   Value* const registers = frame->registers;
-  Function* const method = special_function(in, registers[a_of(w)].as_object()->type, SpecialSlot::SetItem);
+  const Type* const type = registers[a_of(w)].as_object()->type;
+  if (type->slots.set_item == in.types.dict->slots.set_item) return false;
+  Function* const method = special_function(in, type, SpecialSlot::SetItem);
   if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
   Value arguments[] = {registers[a_of(w)], registers[b_of(w)], registers[c_of(w)]}, answer;
   drop_operands(frame, kNoRegister, c_of(w), b_of(w));
@@ -519,7 +544,8 @@ bool is_out_of_range(Interpreter& in, const Value& object, const Value& key) {
 
 bool set_item_step(Interpreter& in, const Value& object, const Value& key, const Value& value) {
   return in.vm().catches([&] {
-    if (object.is_object() && object.as_object()->type == in.types.dict) [[likely]] dict_set(in, as_dict(object), key, value);
+    if (object.is_object() && object.as_object()->type->slots.set_item == in.types.dict->slots.set_item) [[likely]]
+      dict_set(in, as_dict(object), key, value);
     else if (is_out_of_range(in, object, key))
       raise_index_error(in);
     else set_item(in, object, key, value);

@@ -182,6 +182,8 @@ class VirtualMachine : private ThreadState {
   // or an exception in pending_.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  template <class Make>
+  Frame* finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make);
   Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
   // R[A] = R[B].name: the frame of a property's getter, or null.
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);

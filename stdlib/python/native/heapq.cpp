@@ -20,6 +20,10 @@ enum class First { Smallest, Largest };
 
 template <First first>
 bool before(Interpreter& in, List& heap, size_t a, size_t b) {
+  if (heap[a].is_int() && heap[b].is_int()) {
+    const int64_t x = heap[a].as_int(), y = heap[b].as_int();
+    return first == First::Smallest ? x < y : y < x;
+  }
   const uint32_t size = heap.size;
   const Value left = heap[a], right = heap[b];
   const bool answer = first == First::Smallest ? less(in, left, right) : less(in, right, left);
