@@ -54,6 +54,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_contextvars", fill_contexts);
   in.add_native_module("_expat", fill_expat);
   in.add_native_module("_mmap", fill_mmap);
+  in.add_native_module("_sqlite", fill_sqlite);
   in.add_native_module("_resource", fill_resource);
 }
 

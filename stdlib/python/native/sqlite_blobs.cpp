@@ -1,0 +1,197 @@
+// Of _sqlite what handles a database as bytes: open blobs, copies to another database, and whole databases in memory.
+#include <cstring>
+#include <utility>
+
+#include "lang/types/bytes.h"
+#include "stdlib/python/native/processes.h"
+#include "stdlib/python/native/sqlite.h"
+
+namespace tessera::stdlib::sqlite {
+namespace {
+
+struct Blob : GcObject {
+  BlobHandle* handle = nullptr;  // null: closed
+  Database* db = nullptr;
+  Value owner;  // the database
+};
+
+Blob* blob_of(const Args& args) { return known_cast<Blob>(args[0]); }
+Blob* open_blob_of(const Args& args) {
+  Blob* const blob = blob_of(args);
+  wait_turn(blob->db);
+  if (blob->handle == nullptr) throw Error(ErrorKind::ValueError, "the blob is closed");
+  return blob;
+}
+
+// (database, name of the database, table, column, row, writable)
+Value make_blob(Interpreter& in, Type* type, const Args& args) {
+  if (args.count != 6) throw Error(ErrorKind::TypeError, "Blob() takes 6 arguments");
+  Database* const db = open_database(args[0]);
+  const std::string name = name_argument(in, args[1]), table = name_argument(in, args[2]), column = name_argument(in, args[3]);
+  const int64_t row = int_argument(in, args[4]);
+  const int writable = truth(in, args[5]);
+  const Value made = Value::adopt(make_object<Blob>(in, type));
+  Blob* const blob = known_cast<Blob>(made);
+  blob->owner = args[0], blob->db = db;
+  int code;
+  {
+    const Away away(db);
+    code = library().blob_open(db->handle, name.c_str(), table.c_str(), column.c_str(), row, writable, &blob->handle);
+  }
+  if (code != kOk) blob->handle = nullptr;
+  check(db, code);
+  return made;
+}
+
+Value close_blob(Interpreter&, const Args& args) {
+  Blob* const blob = blob_of(args);
+  wait_turn(blob->db);
+  if (blob->handle == nullptr) return Value::none();
+  BlobHandle* const handle = std::exchange(blob->handle, nullptr);
+  const Away away(blob->db);
+  library().blob_close(handle);
+  return Value::none();
+}
+
+Value size(Interpreter&, const Args& args) { return Value::integer(library().blob_bytes(open_blob_of(args)->handle)); }
+
+// (offset, count), which lie inside
+Value read(Interpreter& in, const Args& args) {
+  Blob* const blob = open_blob_of(args);
+  const int offset = small(in, args[1]), count = small(in, args[2]);
+  std::string bytes(static_cast<size_t>(std::max(count, 0)), '\0');
+  int code;
+  {
+    const Away away(blob->db);
+    code = library().blob_read(blob->handle, bytes.data(), count, offset);
+  }
+  check(blob->db, code);
+  return make_bytes(in, bytes);
+}
+
+// (offset, data)
+Value write(Interpreter& in, const Args& args) {
+  Blob* const blob = open_blob_of(args);
+  const int offset = small(in, args[1]);
+  const PinnedBuffer data(in, args[2], false);
+  const std::string_view bytes = data.view();
+  int code;
+  {
+    const Away away(blob->db);
+    code = library().blob_write(blob->handle, bytes.data(), static_cast<int>(bytes.size()), offset);
+  }
+  check(blob->db, code);
+  return Value::none();
+}
+
+const NativeDef kBlobMethods[] = {
+    {"close(self, /)", close_blob}, {"size(self, /)", size}, {"read(self, offset, count, /)", read}, {"write(self, offset, data, /)", write}};
+
+// Ends the copy whatever happens.
+struct Copy {
+  BackupHandle* handle;
+  int finish() { return handle == nullptr ? kOk : library().backup_finish(std::exchange(handle, nullptr)); }
+  ~Copy() { finish(); }
+};
+
+// (target, name, pages at a time, progress or None, wait): calls progress(code, remaining, pages) after each step, and wait() when the
+// database was busy.
+Value backup(Interpreter& in, const Args& args) {
+  Database *const source = open_database(args[0]), *const target = open_database(args[1]);
+  const Value kept_source = args[0], kept_target = args[1], progress = args[4], wait = args[5];
+  const std::string name = name_argument(in, args[2]);
+  const int pages = small(in, args[3]);
+  const Library& l = library();
+  Copy copy{l.backup_init(target->handle, "main", source->handle, name.c_str())};
+  if (copy.handle == nullptr) fail(target, kError);
+  int code;
+  do {
+    wait_turn(source), wait_turn(target);
+    {
+      const Away away(source);
+      code = l.backup_step(copy.handle, pages);
+    }
+    if (!progress.is_none()) {
+      call(in, progress, {Value::integer(code), Value::integer(l.backup_remaining(copy.handle)),
+                          Value::integer(l.backup_pagecount(copy.handle))});
+    }
+    if (code == kBusy || code == kLocked) call(in, wait);
+    in.poll();
+  } while (code == kOk || code == kBusy || code == kLocked);
+  check(target, copy.finish());
+  return Value::none();
+}
+
+// The bytes of a database, or None: there is no such one.
+Value serialize(Interpreter& in, const Args& args) {
+  constexpr unsigned kNoCopy = 1;
+  Database* const db = open_database(args[0]);
+  const std::string name = name_argument(in, args[1]);
+  int64_t bytes = 0;
+  unsigned char* data = library().serialize(db->handle, name.c_str(), &bytes, kNoCopy);
+  const bool owned = data == nullptr;
+  if (owned) {
+    const Away away(db);
+    data = library().serialize(db->handle, name.c_str(), &bytes, 0);
+  }
+  if (data == nullptr) return Value::none();
+  Value made;
+  try {
+    made = make_bytes(in, {reinterpret_cast<char*>(data), static_cast<size_t>(bytes)});
+  } catch (...) {
+    if (owned) library().free(data);
+    throw;
+  }
+  if (owned) library().free(data);
+  return made;
+}
+
+Value deserialize(Interpreter& in, const Args& args) {
+  constexpr unsigned kFreeOnClose = 1, kResizable = 2;
+  Database* const db = open_database(args[0]);
+  const std::string name = name_argument(in, args[2]);
+  const PinnedBuffer data(in, args[1], false);
+  const std::string_view bytes = data.view();
+  unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(std::max<size_t>(bytes.size(), 1)));
+  if (copied == nullptr) throw Error(ErrorKind::MemoryError, std::string());
+  memcpy(copied, bytes.data(), bytes.size());
+  const int64_t count = static_cast<int64_t>(bytes.size());
+  int code;
+  {
+    const Away away(db);
+    code = library().deserialize(db->handle, name.c_str(), copied, count, count, kFreeOnClose | kResizable);
+  }
+  check(db, code);
+  return Value::none();
+}
+
+const NativeDef kDatabaseMethods[] = {
+    {"backup(self, target, name: str, pages, progress, wait, /)", backup},
+    {"serialize(self, name: str, /)", serialize},
+    {"deserialize(self, data, name: str, /)", deserialize},
+};
+
+}  // namespace
+
+void add_blobs(Interpreter& in, Module& module, Type* database) {
+  in.add_methods(database, kDatabaseMethods, std::size(kDatabaseMethods));
+  NativeTypeSpec spec;
+  spec.name = "Blob";
+  spec.module = "_sqlite";
+  spec.size = sizeof(Blob);
+  spec.flags = kFinalType;
+  Type* const type = in.new_type(spec);
+  type->make = make_blob;
+  type->slots.destroy = [](Interpreter& in2, Object* self) {
+    Blob* const blob = known_cast<Blob>(self);
+    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle);
+    else if (blob->handle != nullptr) library().blob_close(blob->handle);
+    free_object(in2, blob);
+  };
+  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Blob>(self)->owner); };
+  type->slots.clear = [](Interpreter&, Object*) {};
+  in.add_methods(type, kBlobMethods, std::size(kBlobMethods));
+  set_member(in, module, "Blob", Value(static_cast<Object*>(type)));
+}
+
+}  // namespace tessera::stdlib::sqlite
