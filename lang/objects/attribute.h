@@ -20,14 +20,16 @@ struct Str;
 struct AttributeSite {
   enum class Kind : uint8_t {
     Empty,
-    Slot,        // attributes.values[index], if index < attributes.count; else the slow way
-    Method,      // `value` is a function of the class: bind it, or call it with the object in front
-    ClassValue,  // `value` is a plain value of the class, and the object's own attributes lack the name when
-                 // index >= attributes.count and it has no dict
-    Getter,      // `value` is the function that a property calls, of a script or native
-    Append,      // for writing: the name is the next of the shared keys, when attributes.count == index
-    OfClass,     // the object is a class, and `version` its own: `value` is its attribute
-    OfModule,    // the object is a module: entry `index` of its dict, if its key is the name (dict_entry_is)
+    Slot,           // attributes.values[index], if index < attributes.count; else the slow way
+    Method,         // `value` is a function of the class: bind it, or call it with the object in front
+    ClassValue,     // `value` is a plain value of the class, and the object's own attributes lack the name when
+                    // index >= attributes.count and it has no dict
+    ClassMethod,    // `value` is the function of a class method, on the conditions of ClassValue: call it with the class in front
+    Getter,         // `value` is the function that a property calls, of a script or native
+    Append,         // for writing: the name is the next of the shared keys, when attributes.count == index
+    OfClass,        // the object is a class, and `version` its own: `value` is its attribute
+    OfClassMethod,  // the same, and `value` is the function of its class method
+    OfModule,       // the object is a module: entry `index` of its dict, if its key is the name (dict_entry_is)
   };
   uint32_t version = 0;
   Kind kind = Kind::Empty;

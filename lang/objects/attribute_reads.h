@@ -11,11 +11,14 @@ namespace tessera::lang {
 
 class Interpreter;
 struct AttributeSite;
+struct InlineCache;
 struct Object;
 struct Str;
 
 // The value that the site remembers of this object, or null. Slots, methods and getters are left to the caller.
 const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site);
+// The function of a script's class method that the sites remember for this object, an instance or a class, or null.
+const Value* class_method_at_site(Object* object, const InlineCache& cache);
 // As get_attr with a site, but if nothing has the attribute, returns Undefined and sets `error`, also if a __getattr__ says so. Other
 // errors of getters and hooks are thrown.
 Value get_attr_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, Value& error);

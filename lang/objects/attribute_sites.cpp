@@ -20,6 +20,13 @@ bool may_cache(Interpreter& in, const Value& object) {
           (object.as_object()->kind != ObjectKind::Type && object.as_object()->kind != ObjectKind::Module));
 }
 
+// The script's function below a classmethod, or null.
+const Value* class_method_function(Interpreter& in, const Value& found) {
+  if (!found.is_object() || found.as_object()->type != in.types.class_method) return nullptr;
+  const Value& function = known_cast<ClassMethod>(found)->function;
+  return is_function(function) ? &function : nullptr;
+}
+
 // Notes where the attribute stands, when that is a place that stays.
 void fill_site(Interpreter& in, const Value& holder, Str* name, AttributeSite& site) {
   Type* const type = type_of(in, holder);
@@ -49,6 +56,8 @@ void fill_site(Interpreter& in, const Value& holder, Str* name, AttributeSite& s
   else if (in_class.is_object() && in_class.as_object()->type == in.types.static_method)
     site = {type->version, AttributeSite::Kind::ClassValue, place,
             &object_cast<StaticMethod>(in_class)->function};
+  else if (const Value* const function = class_method_function(in, in_class))
+    site = {type->version, AttributeSite::Kind::ClassMethod, place, function};
   else if (is_plain_value(in, in_class)) site = {type->version, AttributeSite::Kind::ClassValue, place, &in_class};
 }
 
@@ -72,18 +81,33 @@ const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
 
 }  // namespace
 
-// The function of a classmethod that `Class.name(…)` calls with the class in front, or null.
-static const Value* find_class_method(Interpreter& in, const Value& object, Str* name) {
-  if (!is_type(object)) return nullptr;
+// The function of a classmethod that `Class.name(…)` calls with the class in front, or null. The site then knows it.
+static const Value* find_class_method(Interpreter& in, const Value& object, Str* name, AttributeSite& site) {
+  if (!is_type(object) || is_dunder(name)) return nullptr;
   Type* const type = as_type(object);
-  const Value& found = type_lookup(type, name);
-  if (!found.is_object() || found.as_object()->type != in.types.class_method) return nullptr;
-  const Value& function = known_cast<ClassMethod>(found)->function;
-  if (!is_function(function) || is_dunder(name)) return nullptr;
-  const Type* const meta = type->type;
-  const bool plain = meta == in.types.type || (meta->slots.get_attr == nullptr && !(meta->type_flags & kHasGetAttribute) &&
-                                               type_lookup(meta, name).is_undefined());
-  return plain ? &function : nullptr;
+  const Value* const function = class_method_function(in, type_lookup(type, name));
+  if (function == nullptr) return nullptr;
+  Type* const meta = type->type;
+  if (meta != in.types.type) {
+    if (meta->slots.get_attr != nullptr || (meta->type_flags & kHasGetAttribute) || !type_lookup(meta, name).is_undefined())
+      return nullptr;
+    meta->type_flags |= kClassesCached;
+  }
+  if (type->version != kForgotten) site = {type->version, AttributeSite::Kind::OfClassMethod, 0, function};
+  return function;
+}
+
+const Value* class_method_at_site(Object* object, const InlineCache& cache) {
+  if (object->kind == ObjectKind::Type) {
+    const uint32_t version = known_cast<Type>(object)->version;
+    const AttributeSite& site = cache.site_for(version);
+    return site.version == version && site.kind == AttributeSite::Kind::OfClassMethod ? site.value : nullptr;
+  }
+  const Type* const type = object->type;
+  const AttributeSite& site = cache.site_for(type->version);
+  if (site.version != type->version || site.kind != AttributeSite::Kind::ClassMethod) return nullptr;
+  if (type->attributes_offset == 0) return site.value;
+  return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
 }
 
 const Value* value_at_site(Object* object, const Str* name, const AttributeSite& site) {
@@ -157,7 +181,7 @@ Value get_method(Interpreter& in, const Value& object, Str* name, AttributeSite&
 Value get_method_or_error(Interpreter& in, const Value& object, Str* name, AttributeSite& site, bool& bound, Value& error) {
   bound = false;
   if (is_class_or_module(object)) {
-    const Value* const of_class = find_class_method(in, object, name);
+    const Value* const of_class = find_class_method(in, object, name, site);
     if (of_class == nullptr) return get_attr_or_error(in, object, name, site, error);
     bound = true;
     return *of_class;

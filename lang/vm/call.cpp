@@ -366,6 +366,11 @@ Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, InlineCache& 
     const AttributeSite& site = cache.site_for(version);
     if (site.version == version && site.kind == AttributeSite::Kind::Method)
       return begin_method(*site.value, object, count + 1, result);
+  } else if (const Value* const method = class_method_at_site(object->as_object(), cache)) {
+    const Value function = *method;  // the object may end here, and its finalizer change the class
+    Object* const receiver = object->as_object();
+    if (receiver->kind != ObjectKind::Type) *object = Value(static_cast<Object*>(receiver->type));
+    return begin_method(function, object, count + 1, result);
   }
   // The look-up has a place of its own, that of the instruction's first word.
   bool bound = false;
@@ -401,6 +406,19 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   }
   caller->registers[result] = std::move(answer);
   return nullptr;
+}
+
+// The frame of a plain function of one parameter, or null: it is another kind, or there is no room for it.
+Frame* VirtualMachine::begin_with_self(Function* function, const Value& self, uint32_t result) {
+  const Code* const code = function->code;
+  Value* const window = top_->end;
+  if ((code->code_flags & (kSimpleCall | kGenerator)) != kSimpleCall || code->positional != 1 || window + code->registers > stack_end_ ||
+      depth_ >= depth_limit_)
+    return nullptr;
+  *window = self;
+  Frame* const frame = push_frame(function, window, 1, FrameKind::Call, result);
+  ++function->refcount;
+  return frame;
 }
 
 // Of a property that the object's class has, before the site knows it.
@@ -445,6 +463,10 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   if (getter == nullptr || !is_function(*getter)) {
     catches([&] { get_attribute_step(in_, caller, w, name, cache); });
     return nullptr;
+  }
+  if (Frame* const next = begin_with_self(known_cast<Function>(*getter), object, a_of(w))) [[likely]] {
+    if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)].clear();
+    return next;
   }
   const Value function = *getter;
   Value self = object, answer;

@@ -186,6 +186,7 @@ class VirtualMachine : private ThreadState {
   Frame* finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make);
   Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
   // R[A] = R[B].name: the frame of a property's getter, or null.
+  Frame* begin_with_self(Function* function, const Value& self, uint32_t result);
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
   // Calls a method of the object that the window begins with.
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
