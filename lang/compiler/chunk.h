@@ -264,7 +264,7 @@ struct Function : GcObject {
   Code* code = nullptr;      // owned
   Dict* globals = nullptr;   // owned: the module's dict
   Dict* builtins = nullptr;  // owned: those that globals['__builtins__'] names, else the interpreter's
-  Cell** closure = nullptr;  // owned, code->captures.size() of them
+  Cell** closure = nullptr;  // owned, code->captures.size() of them, in the same block
   Str* name = nullptr;       // owned
   Str* qualname = nullptr;   // owned
   Value module, doc;

@@ -6,6 +6,7 @@
 #include "lang/compiler/resolve.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 
 namespace tessera::lang {
 
@@ -122,7 +123,24 @@ uint32_t Emitter::constant(const Value& value) {
     strings_.emplace(text_of(code_->constants[k]), k);
     return k;
   }
+  if (is_tuple(value)) {
+    const uint32_t k = same_tuple(value);
+    if (k != kNone) return k;
+  }
   return add_constant(value);
+}
+
+// A tuple of the same numbers and strings among the last constants: the same object, as CPython's. kNone: there is none.
+uint32_t Emitter::same_tuple(const Value& value) const {
+  constexpr size_t kLast = 16;
+  const Tuple* const wanted = as_tuple(value);
+  const auto& constants = code_->constants;
+  for (size_t k = constants.size(); k-- > 0 && k + kLast >= constants.size();) {
+    if (!is_tuple(constants[k]) || as_tuple(constants[k])->size != wanted->size) continue;
+    const auto same = [](const Value& a, const Value& b) { return a.is(b); };
+    if (std::equal(wanted->items, wanted->items + wanted->size, as_tuple(constants[k])->items, same)) return static_cast<uint32_t>(k);
+  }
+  return kNone;
 }
 
 Str* Emitter::name_text(std::string_view text) { return intern(in_, text); }

@@ -78,6 +78,7 @@ class Emitter {
   uint32_t global_site(Op op, std::string_view text);
   void use(Label& label, uint32_t at);
   uint32_t add_constant(const Value& value);
+  uint32_t same_tuple(const Value& value) const;
   void patch(uint32_t at, int64_t target);
 
   std::unordered_map<int64_t, uint32_t> ints_;

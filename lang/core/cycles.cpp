@@ -1,6 +1,7 @@
 #include "lang/core/cycles.h"
 
 #include <algorithm>
+#include <new>
 
 #include "lang/core/error.h"
 #include "lang/core/make_object.h"
@@ -72,19 +73,33 @@ void traverse_object(GcObject* object, Visitor& visitor) {
 
 // What it needs for itself is booked too. The new place is had before the old one is given up.
 void Collector::grow() {
-  const size_t before = objects_.capacity(), wanted = std::max<size_t>(1024, before * 2);
-  in_.heap.charge((wanted - before) * sizeof(GcObject*));
-  try {
-    objects_.reserve(wanted);
-  } catch (...) {
-    in_.heap.refund((wanted - before) * sizeof(GcObject*));
+  const size_t count = tracked_count(), wanted = std::max<size_t>(1024, capacity_ * 2);
+  in_.heap.charge((wanted - capacity_) * sizeof(GcObject*));
+  GcObject** const moved = new (std::nothrow) GcObject*[wanted];
+  if (moved == nullptr) {
+    in_.heap.refund((wanted - capacity_) * sizeof(GcObject*));
     throw Error(ErrorKind::MemoryError, "");
   }
+  std::copy(begin_, end_, moved);
+  delete[] begin_;
+  begin_ = moved;
+  end_ = moved + count;
+  capacity_ = wanted;
 }
 
-void Collector::request() noexcept {
-  next_collection_ = SIZE_MAX;  // asked once is enough
-  if (enabled_) in_.interrupt.fetch_or(kCollectionDue, std::memory_order_relaxed);
+void Collector::set_next_collection(size_t count) noexcept {
+  next_collection_ = count;
+  bound_ = begin_ + std::min(capacity_, count);
+}
+
+void Collector::meet_bound() {
+  const size_t count = tracked_count();
+  if (count == capacity_) grow();
+  if (count >= next_collection_) {
+    next_collection_ = SIZE_MAX;  // asked once is enough
+    if (enabled_) in_.interrupt.fetch_or(kCollectionDue, std::memory_order_relaxed);
+  }
+  set_next_collection(next_collection_);
 }
 
 void Collector::collect_if_due() {
@@ -94,29 +109,29 @@ void Collector::collect_if_due() {
   } catch (const std::bad_alloc&) {
     // No memory to look for garbage with: later, when there is more of both.
     running_ = false;
-    next_collection_ = objects_.size() + kLeastInterval;
+    set_next_collection(tracked_count() + kLeastInterval);
   }
 }
 
 void Collector::set_enabled(bool enabled) {
   enabled_ = enabled;
-  next_collection_ = std::max(objects_.size() * 2, kLeastInterval);
+  set_next_collection(std::max(tracked_count() * 2, kLeastInterval));
 }
 
 void Collector::count_outside_references() {
-  for (GcObject* object : objects_) object->gc_refs = (object->flags & kImmortal) ? kReached - 1 : object->refcount;
+  for (GcObject* object : objects()) object->gc_refs = (object->flags & kImmortal) ? kReached - 1 : object->refcount;
   Visitor down(&count_down);
-  for (GcObject* object : objects_) traverse_object(object, down);
+  for (GcObject* object : objects()) traverse_object(object, down);
 }
 
 std::vector<GcObject*> Collector::find_garbage() {
   count_outside_references();
   Marker marker;
-  for (GcObject* object : objects_) {
+  for (GcObject* object : objects()) {
     if (object->gc_refs != 0 && object->gc_refs != kReached) marker.mark_from(object);
   }
   std::vector<GcObject*> garbage;
-  for (GcObject* object : objects_) {
+  for (GcObject* object : objects()) {
     if (object->gc_refs != kReached) garbage.push_back(object);
   }
   return garbage;
@@ -126,7 +141,7 @@ namespace {
 
 // Runs the finalizers of these objects, each once. True: there were some, so reachability may have changed. `objects` may be
 // all that there are: nothing is made before those that wait are held.
-bool run_finalizers(Interpreter& in, const std::vector<GcObject*>& objects) {
+bool run_finalizers(Interpreter& in, std::span<GcObject* const> objects) {
   std::vector<Value> waiting;
   for (GcObject* object : objects) {
     if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized)) waiting.emplace_back(object);
@@ -143,7 +158,7 @@ size_t Collector::collect() {
   if (running_) return 0;
   if (!in_.heap.doomed.empty() || in_.heap.doomed_elsewhere != 0) {
     // Objects without references wait for their end, in the middle of which a finalizer asks: not now.
-    next_collection_ = objects_.size() + kLeastInterval;
+    set_next_collection(tracked_count() + kLeastInterval);
     return 0;
   }
   running_ = true;
@@ -166,7 +181,7 @@ size_t Collector::collect() {
   for (GcObject* object : garbage) clear_object(in_, object);
   const size_t found = garbage.size();
   held.clear();
-  next_collection_ = std::max(objects_.size() * 2, kLeastInterval);
+  set_next_collection(std::max(tracked_count() * 2, kLeastInterval));
   ++collections_;
   running_ = false;
   return found;
@@ -183,35 +198,35 @@ void Collector::finalize_all(const Dict* names) noexcept {
     }
     // A finalizer may make objects that have one too; one that always makes another would never end.
     constexpr int kRounds = 10;
-    for (int round = 0; round < kRounds && run_finalizers(in_, objects_); ++round) {}
+    for (int round = 0; round < kRounds && run_finalizers(in_, objects()); ++round) {}
   } catch (const std::bad_alloc&) {
     // No memory to run them in.
   }
-  for (GcObject* object : objects_) object->flags |= kFinalized;
+  for (GcObject* object : objects()) object->flags |= kFinalized;
 }
 
 void Collector::clear_all() noexcept {
   running_ = true;
   enabled_ = false;
-  next_collection_ = SIZE_MAX;
+  set_next_collection(SIZE_MAX);
   in_.weak_references().forget_all();
   // Held by a count of ours, so that clearing one does not free the next under our hands; what clearing makes is held too.
   size_t held = 0;
   const auto hold = [&] {
-    for (; held < objects_.size(); ++held) {
-      ++objects_[held]->refcount;
-      forget_class(objects_[held]);
+    for (; held < tracked_count(); ++held) {
+      ++begin_[held]->refcount;
+      forget_class(begin_[held]);
     }
   };
   hold();
-  for (size_t i = 0; i < objects_.size(); ++i) {
-    clear_object(in_, objects_[i]);
+  for (size_t i = 0; i < tracked_count(); ++i) {
+    clear_object(in_, begin_[i]);
     hold();
   }
   // From the end on: what dies takes others with it, but none that is still held, and the last of those that live on moves
   // into its place.
-  for (size_t i = objects_.size(); i-- > 0;) {
-    if (i < objects_.size() && --objects_[i]->refcount == 0) destroy_object(objects_[i]);
+  for (size_t i = tracked_count(); i-- > 0;) {
+    if (i < tracked_count() && --begin_[i]->refcount == 0) destroy_object(begin_[i]);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lang/core/object.h"
@@ -39,27 +40,30 @@ class Visitor {
 class Collector {
  public:
   explicit Collector(Interpreter& in) : in_(in) {}
+  ~Collector() { delete[] begin_; }
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
   void track(GcObject* object) {
     make_room();
-    object->gc_index = static_cast<uint32_t>(objects_.size());
-    objects_.push_back(object);
+    track_in_room(object);
+  }
+  // After make_room().
+  void track_in_room(GcObject* object) noexcept {
+    object->gc_index = static_cast<uint32_t>(end_ - begin_);
+    *end_++ = object;
     object->flags |= kTracked;
-    if (objects_.size() >= next_collection_) request();
   }
   // Before the object is made that track() is to take: then track() cannot fail.
   void make_room() {
-    if (objects_.size() == objects_.capacity()) [[unlikely]]
-      grow();
+    if (end_ == bound_) [[unlikely]]
+      meet_bound();
   }
   void untrack(GcObject* object) noexcept {
     object->flags &= static_cast<uint8_t>(~kTracked);
-    GcObject* last = objects_.back();
-    objects_[object->gc_index] = last;
+    GcObject* const last = *--end_;
+    begin_[object->gc_index] = last;
     last->gc_index = object->gc_index;
-    objects_.pop_back();
   }
 
   // Collects now; answers the number of objects that were garbage.
@@ -70,22 +74,26 @@ class Collector {
   // `names` in their order before all others; then, at the very end, all objects are cleared, and no script code runs.
   void finalize_all(const Dict* names) noexcept;
   void clear_all() noexcept;
-  void forget_all() noexcept { objects_.clear(); }
+  void forget_all() noexcept { end_ = begin_; }
 
   void set_enabled(bool enabled);
   bool enabled() const { return enabled_; }
-  size_t tracked_count() const { return objects_.size(); }
+  size_t tracked_count() const { return static_cast<size_t>(end_ - begin_); }
   size_t collections() const { return collections_; }
-  const std::vector<GcObject*>& objects() const { return objects_; }
+  std::span<GcObject* const> objects() const { return {begin_, end_}; }
 
  private:
-  void request() noexcept;
+  void meet_bound();
+  void set_next_collection(size_t count) noexcept;
   void grow();
   void count_outside_references();
   std::vector<GcObject*> find_garbage();
 
   Interpreter& in_;
-  std::vector<GcObject*> objects_;
+  // The tracked objects, in an array of `capacity_`. `bound_` is where the array ends or the next collection is due, whichever comes first:
+  // track() compares with it alone.
+  GcObject **begin_ = nullptr, **end_ = nullptr, **bound_ = nullptr;
+  size_t capacity_ = 0;
   size_t next_collection_ = 20'000;
   size_t collections_ = 0;
   bool enabled_ = true;

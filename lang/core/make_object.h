@@ -5,6 +5,7 @@
 // variable part therefore finds it at `(char*)object + object->type->instance_size`, never at `object + 1`.
 #pragma once
 
+#include <cassert>
 #include <new>
 #include <type_traits>
 
@@ -47,6 +48,28 @@ T* make_object(Interpreter& in, Type* type, size_t extra = 0) {
   if constexpr (std::is_base_of_v<GcObject, T>) in.collector().make_room();
   T* object = make_untracked<T>(in, type, extra);
   if constexpr (std::is_base_of_v<GcObject, T>) in.collector().track(object);
+  return object;
+}
+
+// As make_object, for a native type whose instances are exactly a T and which lives as long as the interpreter: size and head are known
+// here, so what the displays, slices and calls of a program make takes few instructions. T's kind is its type's.
+template <class T>
+[[gnu::always_inline]] inline T* make_plain_untracked(Interpreter& in, Type* type, size_t extra = 0) {
+  assert(type->instance_size == sizeof(T) && type->attributes_offset == 0 && (type->flags & kImmortal) && type->instance_kind == T::kKind);
+  T* const object = new (in.heap.allocate(sizeof(T) + extra)) T;
+  object->refcount = 1;
+  object->kind = T::kKind;
+  object->flags = 0;
+  object->aux = 0;
+  object->type = type;
+  return object;
+}
+template <class T>
+[[gnu::always_inline]] inline T* make_plain(Interpreter& in, Type* type) {
+  Collector& collector = in.collector();
+  collector.make_room();
+  T* const object = make_plain_untracked<T>(in, type);
+  collector.track_in_room(object);
   return object;
 }
 

@@ -22,8 +22,11 @@
 #include "lang/core/pieces.h"
 #include "lang/vm/vm.h"
 #include "lang/core/protocol.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
+#include "lang/types/tuple.h"
 #include "lang/objects/unraisable.h"
 #include "lang/objects/weak.h"
 
@@ -59,13 +62,23 @@ bool finalize(Interpreter& in, Object* object) noexcept {
   return true;
 }
 
+// Nobody sees the attributes any more: they need not be emptied before they end, as clear_attributes does.
+void end_attributes(Interpreter& in, const Attributes& attributes) noexcept {
+  Value* const values = attributes.values;
+  if (values != nullptr) {
+    for (uint32_t i = 0; i < attributes.count; ++i) values[i].~Value();
+    in.heap.deallocate(values, attributes.capacity * sizeof(Value));
+  }
+  if (attributes.dict != nullptr && --attributes.dict->refcount == 0) destroy_object(attributes.dict);
+}
+
 [[gnu::always_inline]] inline void destroy_now(Interpreter& in, Object* object) noexcept {
   Type* type = object->type;
   if (((type->type_flags & kHasFinalizer) | (object->flags & kWeaklyReferenced)) != 0) [[unlikely]] {
     if (!tell_of_end(in, object)) return;
   }
   if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));
-  if (type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
+  if (type->attributes_offset != 0) end_attributes(in, attributes_of(object));
   type->slots.destroy(in, object);
   if (!(type->flags & kImmortal) && --type->refcount == 0) destroy_object(type);
 }
@@ -125,9 +138,51 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   --heap.destroy_depth;
 }
 
+// The last reference of a list or tuple to an item is gone. Counts the depth, as destroy_holder does.
+[[gnu::noinline]] static void end_item(Interpreter& in, Object* item) noexcept {
+  Heap& heap = in.heap;
+  ++heap.destroy_depth;
+  destroy_object(item);
+  if (heap.destroy_depth == 1 && !heap.doomed.empty()) [[unlikely]]
+    destroy_doomed(in);
+  --heap.destroy_depth;
+}
+
+static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
+  for (uint32_t i = 0; i < count; ++i)
+    if (items[i].is_object() && --items[i].as_object()->refcount == 0) end_item(in, items[i].as_object());
+}
+
+// Lists and tuples of no subclass are most of what ends and holds something: they have no finalizer and no attributes.
+[[gnu::noinline]] static void destroy_plain_list(Interpreter& in, List* list) noexcept {
+  if (list->flags & kTracked) in.collector().untrack(list);
+  end_items(in, list->items, list->size);
+  if (list->items != nullptr) in.heap.deallocate(list->items, list->capacity * sizeof(Value));
+  in.heap.deallocate(list, sizeof(List));
+}
+
+[[gnu::noinline]] static void destroy_plain_tuple(Interpreter& in, Tuple* tuple) noexcept {
+  if (tuple->flags & kTracked) in.collector().untrack(tuple);
+  end_items(in, tuple->items, tuple->size);
+  in.heap.deallocate(tuple, sizeof(Tuple) + tuple->size * sizeof(Value));
+}
+
+// The same for dicts.
+[[gnu::noinline]] static void destroy_plain_dict(Interpreter& in, Dict* dict) noexcept {
+  if (dict->flags & kTracked) in.collector().untrack(dict);
+  for (uint32_t i = 0; i < dict->used; ++i) end_items(in, &dict->entries[i].key, 2);
+  free_plain_dict(in, dict);
+}
+
 void destroy_object(Object* object) noexcept {
-  Interpreter& in = *object->type->owner;
-  if (object->type == in.types.str) return destroy_str(in, object);  // holds nothing, and nobody hears of its end
+  const Type* const type = object->type;
+  Interpreter& in = *type->owner;
+  if (type == in.types.str) return destroy_str(in, object);  // holds nothing, and nobody hears of its end
+  if (in.heap.destroy_depth < kMaxDestroyDepth) [[likely]] {
+    if (type == in.types.list) return destroy_plain_list(in, known_cast<List>(object));
+    if (type == in.types.tuple) return destroy_plain_tuple(in, known_cast<Tuple>(object));
+    if (type == in.types.dict) return destroy_plain_dict(in, known_cast<Dict>(object));
+  }
   destroy_holder(in, object);
 }
 

@@ -18,6 +18,7 @@ struct Str;
 struct Dict;
 struct Tuple;
 struct Args;
+struct Function;
 class Visitor;
 
 enum class BinaryOp : uint8_t {
@@ -114,6 +115,7 @@ enum TypeFlags : uint32_t {
   kCompletesLater = 1024,  // when it is filled, its slots' methods are added as far as it has none of its own
   kMatchesSequence = 2048,  // `case [...]` takes its instances: list, tuple, collections.abc.Sequence and what is registered
   kMatchesMapping = 4096,   // the same for `case {...}`
+  kPlainException = 8192,   // a native class of exceptions that keeps its arguments and nothing else
 };
 
 struct Type : GcObject {
@@ -137,6 +139,9 @@ struct Type : GcObject {
   uint32_t place_in_base = 0;       // its own among those of its first base
   // How instances are made: null for script classes without a native base (then object.__new__ and __init__).
   TypeMaker make = nullptr;
+  // The __init__ that makes an instance as a frame of its own (constructor() in call.cpp), as long as the class has this version.
+  uint32_t constructor_version = 0;
+  Function* constructor = nullptr;
   // The short way (ShortWay in native.h) of `make` for one positional argument. Null in script classes and types without a short way.
   bool (*short_make)(Interpreter& in, Value* argument, Value& answer) = nullptr;
 

@@ -15,6 +15,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
+#include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/syntax/source.h"
 #include "lang/syntax/syntax_error.h"
@@ -65,13 +66,22 @@ bool is_exception_class(Interpreter& in, const Value& value) {
 
 }  // namespace
 
+void destroy_exception(Interpreter& in, Object* object) { free_object(in, known_cast<Exception>(object)); }
+
+void destroy_traceback(Interpreter& in, Object* object) {
+  Traceback* const t = known_cast<Traceback>(object);
+  if (t->code != nullptr && --t->code->refcount == 0) destroy_object(t->code);
+  free_object(in, t);
+}
+
 Value make_exception(Interpreter& in, Type* type, const Value& args) {
   Exception* const e = make_object<Exception>(in, type);
   Value made = Value::adopt(e);
   e->cause = Value::none();
   e->context = Value::none();
   e->traceback = Value::none();
-  fill_exception(in, e, args);
+  if (type->type_flags & kPlainException) e->args = args;
+  else fill_exception(in, e, args);
   return made;
 }
 
@@ -84,16 +94,15 @@ Value make_with_message(Interpreter& in, ErrorKind kind, Value message) {
 // The words, one after the other.
 Value joined(Interpreter& in, std::initializer_list<std::string_view> words) {
   size_t size = 0;
-  bool ascii = true;
-  for (const std::string_view word : words) {
-    size += word.size();
-    ascii = ascii && all_ascii(word);
-  }
-  if (!ascii) return make_str_lossy(in, make_error(ErrorKind::Exception, words).message);
+  for (const std::string_view word : words) size += word.size();
   Str* const text = new_str(in, size, size);
+  const Value made = Value::adopt(text);
   char* end = text->data;
-  for (const std::string_view word : words) end = std::copy(word.begin(), word.end(), end);
-  return Value::adopt(text);
+  for (const std::string_view word : words) {
+    copy_few(end, word.data(), word.size());
+    end += word.size();
+  }
+  return all_ascii(text->view()) ? made : make_str_lossy(in, text->view());
 }
 
 }  // namespace

@@ -44,8 +44,6 @@ constexpr struct {
 
 // --- slots
 
-void destroy_exception(Interpreter& in, Object* object) { free_object(in, known_cast<Exception>(object)); }
-
 void traverse_exception(Object* object, Visitor& visitor) {
   const Exception* e = known_cast<Exception>(object);
   visitor(e->args);
@@ -193,7 +191,7 @@ bool has_fields_from_args(const Interpreter& in, const Type* type) {
 
 void fill_exception(Interpreter& in, Exception* e, const Value& args) {
   e->args = args;
-  if (!has_fields_from_args(in, e->type)) return;
+  if ((e->type->type_flags & kPlainException) || !has_fields_from_args(in, e->type)) return;
   const Value self(e);
   const Tuple* tuple = as_tuple(args);
   if (is_error(in, self, ErrorKind::StopIteration)) {
@@ -489,12 +487,6 @@ void fill_class(Interpreter& in, Type* type) {
 
 // --- tracebacks
 
-void destroy_traceback(Interpreter& in, Object* object) {
-  Traceback* const t = known_cast<Traceback>(object);
-  if (t->code != nullptr && --t->code->refcount == 0) destroy_object(t->code);
-  free_object(in, t);
-}
-
 void traverse_traceback(Object* object, Visitor& visitor) {
   visitor(known_cast<Traceback>(object)->next);
   visitor(known_cast<Traceback>(object)->globals);
@@ -529,6 +521,11 @@ Type* make_class(Interpreter& in, ErrorKind kind, Type* base) {
   spec.base = base;
   Type* const type = in.new_type(spec);
   type->attributes_offset = sizeof(Exception);
+  constexpr ErrorKind kWithFields[] = {ErrorKind::StopIteration, ErrorKind::SystemExit,         ErrorKind::OSError,
+                                       ErrorKind::ImportError,   ErrorKind::SyntaxError,        ErrorKind::UnicodeError,
+                                       ErrorKind::BaseExceptionGroup};
+  const bool has_fields = std::find(std::begin(kWithFields), std::end(kWithFields), kind) != std::end(kWithFields);
+  if (kind == ErrorKind::BaseException || (!has_fields && (base->type_flags & kPlainException))) type->type_flags |= kPlainException;
   type->slots.destroy = destroy_exception;
   type->slots.traverse = traverse_exception;
   type->slots.clear = clear_exception;

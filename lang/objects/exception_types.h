@@ -10,10 +10,14 @@ namespace tessera::lang {
 
 class Interpreter;
 struct Exception;
+struct Object;
 struct Type;
 
 // Sets args and what the class's own fields follow from them, as CPython's __init__ does.
 void fill_exception(Interpreter& in, Exception* exception, const Value& args);
+// `destroy` slots.
+void destroy_exception(Interpreter& in, Object* object);
+void destroy_traceback(Interpreter& in, Object* object);
 // The class, which nobody has asked for so far: error_type() in exception.h.
 Type* make_error_type(Interpreter& in, ErrorKind kind);
 // The class that is a builtin of this name, made now if need be; Undefined: none.

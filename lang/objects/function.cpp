@@ -45,8 +45,7 @@ BoundMethod* method_of(const Value& v) { return object_cast<BoundMethod>(v); }
 
 // --- functions
 
-// None where its making was interrupted: each allocation may throw.
-size_t cells_of(const Function* f) { return f->closure == nullptr ? 0 : f->code->captures.size(); }
+size_t cells_of(const Function* f) { return f->code->captures.size(); }
 
 void clear_function(Interpreter&, Object* object) {
   Function* const f = known_cast<Function>(object);
@@ -63,14 +62,15 @@ void clear_function(Interpreter&, Object* object) {
 
 void destroy_function(Interpreter& in, Object* object) {
   Function* const f = known_cast<Function>(object);
-  clear_function(in, object);
-  if (f->closure != nullptr) in.deallocate(f->closure, cells_of(f) * sizeof(Cell*));
+  const size_t cells = cells_of(f), bytes = sizeof(Function) + cells * sizeof(Cell*);
+  for (size_t i = 0; i < cells; ++i) release(f->closure[i]);
   release(f->code);
   release(f->globals);
   release(f->builtins);
   release(f->name);
   release(f->qualname);
-  free_object(in, f);
+  f->~Function();
+  in.deallocate(f, bytes);
 }
 
 void traverse_function(Object* object, Visitor& visitor) {
@@ -446,9 +446,14 @@ Value copy_code(Interpreter& in, const Code* code) {
 }
 
 Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) {
-  Function* const f = make_object<Function>(in, in.types.function);
+  const size_t cells = code->captures.size();
+  in.collector().make_room();
+  Function* const f = make_plain_untracked<Function>(in, in.types.function, cells * sizeof(Cell*));
+  in.collector().track_in_room(f);
   Value made = Value::adopt(f);
   f->code = retained(code);
+  f->closure = reinterpret_cast<Cell**>(f + 1);
+  for (size_t i = 0; i < cells; ++i) f->closure[i] = nullptr;
   f->globals = retained(globals);
   dict_enroll(in, globals);
   f->builtins = retained(builtins != nullptr ? builtins : builtins_for(in, globals));
@@ -461,16 +466,11 @@ Value make_function(Interpreter& in, Code* code, Dict* globals, Dict* builtins) 
   const bool comes_first = dict_entry_is(globals, 0, in.names->name);
   const Value* module = comes_first ? &globals->entries[0].value : dict_get_str(globals, in.names->name);
   f->module = module == nullptr ? Value::none() : *module;
-  const size_t cells = code->captures.size();
-  if (cells != 0) {
-    f->closure = static_cast<Cell**>(in.allocate(cells * sizeof(Cell*)));
-    for (size_t i = 0; i < cells; ++i) f->closure[i] = nullptr;
-  }
   return made;
 }
 
 Value make_bound_method(Interpreter& in, const Value& function, const Value& self) {
-  BoundMethod* const method = make_object<BoundMethod>(in, in.types.bound_method);
+  BoundMethod* const method = make_plain<BoundMethod>(in, in.types.bound_method);
   method->function = function;
   method->self = self;
   if (function.is_object() && function.as_object()->kind == ObjectKind::NativeFunction) {
@@ -481,7 +481,7 @@ Value make_bound_method(Interpreter& in, const Value& function, const Value& sel
 }
 
 Value make_cell(Interpreter& in, Value value) {
-  Cell* const cell = make_object<Cell>(in, in.types.cell);
+  Cell* const cell = make_plain<Cell>(in, in.types.cell);
   cell->value = std::move(value);
   return Value::adopt(cell);
 }

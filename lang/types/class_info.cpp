@@ -1,5 +1,6 @@
 // Which type a value has, and isinstance and issubclass.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 
@@ -88,6 +89,16 @@ int compare_joined(std::string_view entry, std::string_view module, std::string_
   return entry.substr(1).compare(name);
 }
 
+// A few letters of each name of the table: most classes are found not to be in it without a search.
+constexpr uint32_t letters_of(char first, char last, size_t size) {
+  return (static_cast<unsigned char>(first) * 7u + static_cast<unsigned char>(last) + static_cast<uint32_t>(size) * 3u) % 256;
+}
+constexpr auto kLetters = [] {
+  std::array<bool, 256> table{};
+  for (const std::string_view entry : kNamedWithModule) table[letters_of(entry.front(), entry.back(), entry.size())] = true;
+  return table;
+}();
+
 }  // namespace
 
 std::string_view type_name(Interpreter& in, const Value& value) {
@@ -95,6 +106,7 @@ std::string_view type_name(Interpreter& in, const Value& value) {
   const std::string_view name = type->name->view();
   if (type->module == nullptr || type->module == in.names->builtins) return name;
   const std::string_view module = type->module->view();
+  if (module.empty() || name.empty() || !kLetters[letters_of(module.front(), name.back(), module.size() + 1 + name.size())]) return name;
   const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), name,
                                        [&](std::string_view entry, std::string_view) { return compare_joined(entry, module, name) < 0; });
   return found != std::end(kNamedWithModule) && compare_joined(*found, module, name) == 0 ? *found : name;

@@ -220,6 +220,12 @@ void destroy_dict(Interpreter& in, Object* self) {
   free_object(in, d);
 }
 
+void free_plain_dict(Interpreter& in, Dict* d) noexcept {
+  if (d->slots == kFewestSlots) in.deallocate(d->entries, block_bytes(kFewestSlots));
+  else if (d->entries != nullptr) in.deallocate(d->entries, block_bytes(d->slots));
+  in.deallocate(d, sizeof(Dict));
+}
+
 void traverse_dict(Object* self, Visitor& visitor) {
   dict_for_each(known_cast<Dict>(self), [&](const Value& key, const Value& value) {
     visitor(key);
@@ -227,7 +233,7 @@ void traverse_dict(Object* self, Visitor& visitor) {
   });
 }
 
-Dict* new_dict(Interpreter& in) { return make_object<Dict>(in, in.types.dict); }
+Dict* new_dict(Interpreter& in) { return make_plain<Dict>(in, in.types.dict); }
 Value make_dict(Interpreter& in) { return Value::adopt(new_dict(in)); }
 
 void dict_reserve(Interpreter& in, Dict* d, size_t count) {
@@ -341,15 +347,44 @@ bool are_different_names(Interpreter& in, const Value* items, uint32_t pairs) no
 
 }  // namespace
 
+namespace {
+
+// Appends an entry for a key that the dict lacks and has room for. The caller changes keys_version.
+inline void append_in_room(Dict* d, Value&& key, int64_t hash, Value&& value) noexcept {
+  DictEntry* const entry = d->entries + d->used;
+  new (&entry->key) Value(std::move(key));
+  new (&entry->value) Value(std::move(value));
+  entry->hash = hash;
+  if (d->slots == kFewestSlots) [[likely]] put_in<int8_t>(d, hash, d->used);
+  else put_in_index(d, hash, d->used);
+  ++d->used;
+  ++d->count;
+}
+
+}  // namespace
+
 void fill_from_display(Interpreter& in, Dict* dict, Value* items, uint32_t pairs) {
-  const bool names = are_different_names(in, items, pairs);
+  if (are_different_names(in, items, pairs)) {
+    dict_reserve(in, dict, pairs);
+    for (uint32_t i = 0; i < pairs; ++i) {
+      const int64_t hash = str_hash(as_str(items[2 * i]));
+      append_in_room(dict, std::move(items[2 * i]), hash, std::move(items[2 * i + 1]));
+    }
+    keys_changed(dict);
+    return;
+  }
   for (uint32_t i = 0; i < pairs; ++i) {
     const Value key = std::move(items[2 * i]);
     Value& value = items[2 * i + 1];
-    if (names) append_entry(in, dict, key, str_hash(as_str(key)), std::move(value));
-    else if (is_plain_str(in, key)) dict_set_str(in, dict, as_str(key), std::move(value));
+    if (is_plain_str(in, key)) dict_set_str(in, dict, as_str(key), std::move(value));
     else dict_set(in, dict, key, std::move(value));
   }
+}
+
+void fill_with_names(Interpreter& in, Dict* dict, const Value* names, Value* values, uint32_t count) {
+  dict_reserve(in, dict, count);
+  for (uint32_t i = 0; i < count; ++i) append_in_room(dict, Value(names[i]), str_hash(as_str(names[i])), std::move(values[i]));
+  keys_changed(dict);
 }
 
 Value dict_set_default(Interpreter& in, Dict* d, const Value& key, Value value) {

@@ -14,7 +14,7 @@ inline bool are_few(size_t count) { return count - 1 < Heap::kLargestSmall / siz
 // A list of a few items: `fill(place, i)` makes each.
 template <class Fill>
 [[gnu::always_inline]] inline Value few_items(Interpreter& in, size_t count, Fill&& fill) {
-  List* const list = make_object<List>(in, in.types.list);
+  List* const list = make_plain<List>(in, in.types.list);
   Value made = Value::adopt(list);
   list->items = static_cast<Value*>(in.allocate(count * sizeof(Value)));
   list->capacity = static_cast<uint32_t>(count);

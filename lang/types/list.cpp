@@ -52,7 +52,7 @@ void traverse_list(Object* self, Visitor& visitor) {
 }
 
 Value make_list(Interpreter& in, size_t capacity) {
-  Value result = Value::adopt(make_object<List>(in, in.types.list));
+  Value result = Value::adopt(make_plain<List>(in, in.types.list));
   if (capacity != 0) set_capacity(in, as_list(result), capacity);
   return result;
 }

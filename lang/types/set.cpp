@@ -9,6 +9,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/generator.h"
 #include "lang/types/dict.h"
+#include "lang/types/hash.h"
 #include "lang/types/sequence.h"
 #include "lang/types/set_ops.h"
 #include "lang/types/types.h"
@@ -65,6 +66,11 @@ SetEntry* new_table(Interpreter& in, uint32_t slots) {
 
 void free_table(Interpreter& in, SetEntry* table, uint32_t mask) noexcept {
   if (table == nullptr) return;
+  if (mask == kMinimum - 1) {
+    for (uint32_t i = 0; i < kMinimum; ++i) table[i].~SetEntry();
+    in.deallocate(table, kMinimum * sizeof(SetEntry));
+    return;
+  }
   for (uint32_t i = 0; i <= mask; ++i) table[i].~SetEntry();
   in.deallocate(table, (size_t{mask} + 1) * sizeof(SetEntry));
 }
@@ -157,7 +163,7 @@ bool is_frozen(Interpreter& in, const Set* set) noexcept {
 }
 
 Value make_set(Interpreter& in, bool frozen) {
-  return Value::adopt(make_object<Set>(in, frozen ? in.types.frozenset : in.types.set));
+  return Value::adopt(make_plain<Set>(in, frozen ? in.types.frozenset : in.types.set));
 }
 
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
@@ -181,6 +187,33 @@ bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash) {
     throw;
   }
   return true;
+}
+
+Value set_of_display(Interpreter& in, Value* items, uint32_t count) {
+  constexpr uint32_t kFew = 4;  // which do not fill the smallest table
+  Value made = make_set(in);
+  Set* const set = as_set(made);
+  if (count <= kFew) {
+    set->table = new_table(in, kMinimum);
+    set->mask = kMinimum - 1;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const Value item = std::move(items[i]);
+    const bool text = item.is_object() && item.as_object()->type == in.types.str;
+    if (count <= kFew && (item.is_int() || text)) {
+      const int64_t hash = text ? str_hash(as_str(item)) : hash_int(item.as_int());
+      SetEntry& first = set->table[static_cast<uint64_t>(hash) & (kMinimum - 1)];
+      if (is_free(first)) {
+        first.key = item;
+        first.hash = hash;
+        ++set->count;
+        ++set->fill;
+        continue;
+      }
+    }
+    set_add(in, set, item);
+  }
+  return made;
 }
 
 void set_add_new(Interpreter& in, Set* set, const Value& key, int64_t hash) {

@@ -5,6 +5,8 @@
 
 namespace tessera::lang {
 
+// {a, b, c}. The items are moved from.
+Value set_of_display(Interpreter& in, Value* items, uint32_t count);
 bool set_add_hashed(Interpreter& in, Set* set, const Value& key, int64_t hash);
 // Of a key that a set lacks which nothing was ever taken from. If it throws, the set is of no use any more.
 void set_add_new(Interpreter& in, Set* set, const Value& key, int64_t hash);

@@ -11,6 +11,7 @@ void destroy_str(Interpreter& in, Object* self);
 void destroy_list(Interpreter& in, Object* self);
 void destroy_tuple(Interpreter& in, Object* self);
 void destroy_dict(Interpreter& in, Object* self);
+void free_plain_dict(Interpreter& in, Dict* dict) noexcept;  // its memory, when its items have ended
 void destroy_set(Interpreter& in, Object* self);
 void traverse_list(Object* self, Visitor& visitor);
 void traverse_tuple(Object* self, Visitor& visitor);

@@ -336,6 +336,11 @@ bool all_ascii(std::string_view text) noexcept {
     std::memcpy(&word, text.data() + i, 8);
     if (word & 0x8080808080808080u) return false;
   }
+  if (i != 0 && i < text.size()) {  // the last eight, some of which have been looked at
+    uint64_t word;
+    std::memcpy(&word, text.data() + text.size() - 8, 8);
+    return (word & 0x8080808080808080u) == 0;
+  }
   for (; i < text.size(); ++i) {
     if (static_cast<unsigned char>(text[i]) >= 128) return false;
   }

@@ -49,17 +49,20 @@ bool is_traversable(const Value& v) noexcept { return v.is_object() && v.as_obje
 
 // Of a few items. A tuple of numbers and strings is no part of a cycle, so the collector does not learn of it.
 template <class Item>
-[[gnu::flatten]] Value small_tuple(Interpreter& in, Item* items, size_t count) {
-  bool tracked = false;
-  for (size_t i = 0; i < count; ++i) tracked |= is_traversable(items[i]);
-  const size_t extra = count * sizeof(Value);
-  if (tracked) in.collector().make_room();
-  Tuple* const tuple = make_untracked<Tuple>(in, in.types.tuple, extra);
-  tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + sizeof(Tuple));
-  for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(std::move(items[i]));
+[[gnu::always_inline]] inline Value small_tuple(Interpreter& in, Item* items, size_t count) {
+  Tuple* const tuple = make_plain_untracked<Tuple>(in, in.types.tuple, count * sizeof(Value));
+  Value made = Value::adopt(tuple);
+  tuple->gc_index = tuple->gc_refs = 0;  // no hash yet: hash_slot in tuple_methods.cpp
+  Value* const place = reinterpret_cast<Value*>(tuple + 1);
+  tuple->items = place;
   tuple->size = static_cast<uint32_t>(count);
+  bool tracked = false;
+  for (size_t i = 0; i < count; ++i) {
+    new (place + i) Value(std::move(items[i]));
+    tracked |= is_traversable(place[i]);
+  }
   if (tracked) in.collector().track(tuple);
-  return Value::adopt(tuple);
+  return made;
 }
 
 }  // namespace

@@ -32,8 +32,11 @@ int64_t length_slot(Interpreter&, const Value& self) { return as_tuple(self)->si
   return sum.finish(tuple.size);
 }
 
+// A tuple that the collector does not know keeps its hash where others have their place in the collector's array; zero if it was not asked.
 int64_t hash_slot(Interpreter& in, const Value& self) {
-  const Tuple& tuple = *as_tuple(self);
+  Tuple& tuple = *as_tuple(self);
+  const bool keeps = (tuple.flags & kTracked) == 0;
+  if (const uint64_t kept = uint64_t{tuple.gc_refs} << 32 | tuple.gc_index; keeps && kept != 0) return static_cast<int64_t>(kept);
   TupleHash sum;
   for (uint32_t i = 0; i < tuple.size; ++i) {
     const Value& item = tuple.items[i];
@@ -42,7 +45,12 @@ int64_t hash_slot(Interpreter& in, const Value& self) {
     else if (!item.is_object()) sum.add(hash(in, item));
     else return hash_rest(in, tuple, sum, i);
   }
-  return sum.finish(tuple.size);
+  const int64_t result = sum.finish(tuple.size);
+  if (keeps) {
+    tuple.gc_index = static_cast<uint32_t>(result);
+    tuple.gc_refs = static_cast<uint32_t>(static_cast<uint64_t>(result) >> 32);
+  }
+  return result;
 }
 
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {

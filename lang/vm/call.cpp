@@ -20,6 +20,7 @@
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
+#include "lang/types/dict_display.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/steps.h"
@@ -105,12 +106,31 @@ bool takes_named_rest(const Code* code, uint32_t given, const Tuple* keywords) {
 }
 
 // The function whose frame makes an instance of the class, as any other call does: its __init__. Null: the type's own way.
-Function* constructor(Interpreter& in, const Type* type) {
+Function* constructor(Interpreter& in, Type* type) {
   const bool plain_call = type->type->slots.call == in.types.type->slots.call;  // no __call__ of a metaclass
   if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make != nullptr) return nullptr;
+  if (type->constructor_version == type->version) [[likely]]
+    return type->constructor;
   const Value& init = type_lookup(type, in.names->init);
   const bool plain = is_function(init) && type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
-  return plain ? as_function(init) : nullptr;
+  type->constructor = plain ? as_function(init) : nullptr;
+  if (type->version != kForgotten) type->constructor_version = type->version;
+  return type->constructor;
+}
+
+// An instance for an __init__ that is a frame, with room for the attributes that the class's first one was given.
+Value make_roomy_instance(Interpreter& in, Type* type) {
+  constexpr size_t kMostRoom = 16;
+  Instance* const instance = make_object<Instance>(in, type);
+  Value made = Value::adopt(instance);
+  const size_t keys = type->instance_keys.size();
+  if (keys - 1 < kMostRoom) {
+    Attributes& attributes = instance->attributes;
+    attributes.values = static_cast<Value*>(in.heap.allocate(keys * sizeof(Value)));
+    attributes.capacity = static_cast<uint32_t>(keys);
+    for (size_t i = 0; i < keys; ++i) new (attributes.values + i) Value();
+  }
+  return made;
 }
 
 // Does the native base of the class, a script's, make its instances, all of them of that class? So do those of lists, dicts, sets and
@@ -178,8 +198,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
                       code->positional - count <= default_count(function);
   if (!simple && keywords != nullptr && takes_named_rest(code, count - keywords->size, keywords)) {
     Value rest = make_dict(in_);
-    for (uint32_t i = 0; i < keywords->size; ++i)
-      dict_set_str(in_, as_dict(rest), as_str((*keywords)[i]), std::move(arguments[code->positional + i]));
+    fill_with_names(in_, as_dict(rest), keywords->items, arguments + code->positional, keywords->size);
     for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
     window[code->positional] = std::move(rest);
     count = code->positional + 1;
@@ -325,15 +344,33 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return nullptr;
     }
   }
+  if ((type->type_flags & kPlainException) && keywords == nullptr) {
+    Value made = make_exception(in_, type, make_tuple_moving(in_, window, count));
+    if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
+    caller->registers[result] = std::move(made);
+    return nullptr;
+  }
+  Function* init = constructor(in_, type);
+  if (init != nullptr && keywords == nullptr && caller->generator == nullptr) {
+    const Code* const code = init->code;
+    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == count + 1 &&
+        window + code->registers <= stack_end_) [[likely]] {
+      Value instance = make_roomy_instance(in_, type);
+      window[-1] = instance;
+      Frame* const next = push_frame(init, window - 1, count + 1, FrameKind::Constructor, result, caller);
+      ++init->refcount;
+      next->constructed = std::move(instance);
+      return next;
+    }
+  }
   const Args args{window, count, keywords};
   // type(name, bases, namespace) has an __init__ to run beside.
   bool native = !(type->type_flags & kScriptClass) && type->make != nullptr && (type != in_.types.type || count < 3);
   if (native) [[likely]]
     return finish_construct(type, window, count, result, [&] { return type->make.answer(in_, type, args); });
-  Function* init = constructor(in_, type);
   Value instance, kept;
   if (init != nullptr) {
-    instance = Value::adopt(make_object<Instance>(in_, type));
+    instance = make_roomy_instance(in_, type);
   } else if (is_made_by_base(in_, type)) {
     const Value& found = type_lookup(type, in_.names->init);
     native = is_complete_when_made(type, found, count);
@@ -608,10 +645,16 @@ Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
   return return_special(frame, none, out);
 }
 
+// Where the objects of a frame end whose word is a Return or ReturnNone.
+static Value* end_of_objects(const Frame* frame) {
+  const uint32_t objects = frame->pc[-1].b;
+  return objects == kNoRegister ? frame->end : frame->registers + objects;
+}
+
 Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
   if (frame->kind == FrameKind::Entry && frame->generator == nullptr) {  // natives call scripts as often as scripts do
     Value answer = std::move(returned);
-    pop_frame(frame);
+    pop_frame(frame, end_of_objects(frame));
     out = std::move(answer);
     return nullptr;
   }
@@ -623,8 +666,16 @@ Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& ou
     Frame* const caller = frame->caller;
     const uint32_t turn = frame->result;
     Value answer = std::move(returned);
-    pop_frame(frame);
-    finish_operator_step(in_, caller, turn, std::move(answer));
+    pop_frame(frame, end_of_objects(frame));
+    finish_operator_step(in_, caller, turn, answer);
+    return caller;
+  }
+  if (frame->kind == FrameKind::Constructor && returned.is_none()) {
+    Frame* const caller = frame->caller;
+    Value* const place = caller->registers + frame->result;
+    Value instance = std::move(frame->constructed);
+    pop_frame(frame, end_of_objects(frame));
+    *place = std::move(instance);
     return caller;
   }
   if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
@@ -691,7 +742,7 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
   pop_frame(frame);
   switch (kind) {
     case FrameKind::Call: *place = std::move(answer); break;
-    case FrameKind::Operator: finish_operator_step(in_, caller, result, std::move(answer)); break;
+    case FrameKind::Operator: finish_operator_step(in_, caller, result, answer); break;
     case FrameKind::Iterable:
       *place = std::move(answer);
       if (for_prepare_step(in_, caller, place)) {

@@ -26,7 +26,7 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
 // Finishes an arithmetic_step, compare_to_value_step, enter_contains_step or call_native_step with `answer`, the return value of the
 // special method that the step has entered; `turn` is the method's turn (special.h).
-void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer);
+void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer);
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
 bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
 [[nodiscard]] bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);
@@ -145,7 +145,8 @@ inline bool method_is_cached(const AttributeSite& site, Object* object) {
   return site.index >= attributes.count && attributes.dict == nullptr;
 }
 
-void with_setup_step(Interpreter& in, Value* registers, bool is_async);
+// Puts the two methods into `registers`. Returns true if it has entered __enter__, whose call is the next word, as a frame.
+[[nodiscard]] bool with_setup_step(Interpreter& in, Frame* frame, Value* registers, bool is_async);
 void exit_arguments_step(Interpreter& in, Value* target, const Value& exception);
 // What `raise` raises: instantiated, with cause and context.
 void raise_step(Interpreter& in, Value& raised, Value* operands, uint32_t form);

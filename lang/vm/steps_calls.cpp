@@ -52,9 +52,8 @@ bool for_prepare_step(Interpreter& in, Frame* frame, Value* state) {
         (type->type_flags & kScriptClass) ? special_function(in, type, SpecialSlot::Iter) : nullptr;
     if (method != nullptr && !(method->code->code_flags & kGenerator)) {
       state[1] = Value();
-      Value self = std::move(*state), answer;
-      return in.vm().enter(method, &self, 1, FrameKind::Iterator, static_cast<uint32_t>(state - frame->registers),
-                           answer);
+      Value answer;
+      return in.vm().enter_with(method, FrameKind::Iterator, static_cast<uint32_t>(state - frame->registers), answer, std::move(*state));
     }
   }
   state[1] = Value();
@@ -104,8 +103,8 @@ bool for_prepare_call_step(Interpreter& in, Frame* frame, Value* state, uint32_t
 bool enter_next_step(Interpreter& in, Value* state, uint32_t result) {
   Function* const method = special_function(in, state->as_object()->type, SpecialSlot::Next);
   if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
-  Value self = *state, answer;
-  return in.vm().enter(method, &self, 1, FrameKind::Item, result, answer);
+  Value answer;
+  return in.vm().enter_with(method, FrameKind::Item, result, answer, *state);
 }
 
 // --- functions and calls

@@ -18,6 +18,7 @@
 #include "lang/types/list.h"
 #include "lang/types/range.h"
 #include "lang/types/set.h"
+#include "lang/types/set_ops.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/call.h"
@@ -63,10 +64,7 @@ void build_tuple_step(Interpreter& in, Value& target, Value* items, uint32_t cou
 }
 
 void build_set_step(Interpreter& in, Value& target, Value* items, uint32_t count) {
-  Value set = make_set(in);
-  for (uint32_t i = 0; i < count; ++i) set_add(in, as_set(set), items[i]);
-  for (uint32_t i = 0; i < count; ++i) items[i] = Value();
-  target = std::move(set);
+  target = set_of_display(in, items, count);
 }
 
 void build_dict_step(Interpreter& in, Value& target, Value* items, Word w) {

@@ -27,21 +27,33 @@ Value special_method(Interpreter& in, const Value& object, Str* name) {
 
 }  // namespace
 
-void with_setup_step(Interpreter& in, Value* registers, bool is_async) {
+bool with_setup_step(Interpreter& in, Frame* frame, Value* registers, bool is_async) {
   const Value manager = registers[0];
   const char* const kind = is_async ? "asynchronous context manager" : "context manager";
-  Value enter = special_method(in, manager, is_async ? in.names->aenter : in.names->enter);
-  if (enter.is_undefined()) {
+  const Value& found = type_lookup(type_of(in, manager), is_async ? in.names->aenter : in.names->enter);
+  if (found.is_undefined()) {
     throw_error(ErrorKind::TypeError, "'%s' object does not support the %s protocol",
                 std::string(type_name(in, manager)).c_str(), kind);
   }
+  // The method is called by the next word; a function that takes the object alone is entered without a bound method.
+  const Word call = *frame->pc;
+  const bool plain = is_function(found) && op_of(call) == Op::Call && frame->registers + a_of(call) == registers + 1 && call.b == 0;
+  Value enter = plain ? found : special_method(in, manager, is_async ? in.names->aenter : in.names->enter);
   Value exit = special_method(in, manager, is_async ? in.names->aexit : in.names->exit);
   if (exit.is_undefined()) {
     throw_error(ErrorKind::TypeError, "'%s' object does not support the %s protocol (missed %s method)",
                 std::string(type_name(in, manager)).c_str(), kind, is_async ? "__aexit__" : "__exit__");
   }
-  registers[1] = std::move(enter);
   registers[0] = std::move(exit);
+  if (!plain) {
+    registers[1] = std::move(enter);
+    return false;
+  }
+  ++frame->pc;
+  Value answer;
+  if (in.vm().enter_with(as_function(enter), FrameKind::Call, c_of(call), answer, manager)) return true;
+  frame->registers[c_of(call)] = std::move(answer);
+  return false;
 }
 
 void exit_arguments_step(Interpreter& in, Value* target, const Value& exception) {

@@ -1,4 +1,6 @@
 // The steps of operators, comparisons, items and attributes.
+#include <array>
+
 #include "lang/core/bind.h"
 #include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
@@ -82,8 +84,7 @@ bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
 
 // Moves two operands where a method takes them; false: the method's answer is there already.
 bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
-  Value arguments[] = {*call.self, *call.other};
-  return in.vm().enter(call.function, arguments, 2, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer);
+  return in.vm().enter_with(call.function, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer, *call.self, *call.other);
 }
 
 // Makes the exception of a failure the pending exception of the loop. Returns false if the answer is a value and not a failure.
@@ -144,11 +145,11 @@ inline Pair operands_of(const Frame* frame, Word w, Operands operands, const Val
 }
 
 struct Arithmetic {
-  BinaryOp op;
-  Operands operands;
+  BinaryOp op{};
+  Operands operands{};
 };
 
-Arithmetic arithmetic_of(Op op) {
+constexpr Arithmetic find_arithmetic(Op op) {
   using enum Operands;
   switch (op) {
     case Op::Add: return {BinaryOp::Add, Registers};
@@ -180,9 +181,17 @@ Arithmetic arithmetic_of(Op op) {
   }
 }
 
+// The operator of each instruction that has one: a special method's answer is finished as often as it is asked for.
+constexpr auto kArithmetic = [] {
+  std::array<Arithmetic, static_cast<size_t>(Op::Count)> table{};
+  for (size_t op = 0; op < table.size(); ++op) table[op] = find_arithmetic(static_cast<Op>(op));
+  return table;
+}();
+const Arithmetic& arithmetic_of(Op op) { return kArithmetic[static_cast<size_t>(op)]; }
+
 }  // namespace
 
-void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value answer) {
+void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
   const Word w = frame->pc[-1];
   const Op op = op_of(w);
   if (op == Op::Call) {  // len(object)
@@ -195,21 +204,16 @@ void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value an
     else if (found == (w.d != 0)) frame->pc += offset_of(*frame->code, frame->pc);
     return;
   }
-  if (op >= Op::Lt && op <= Op::Ge) {
-    const uint32_t b = b_of(w), c = c_of(w);
+  const bool compares = op >= Op::Lt && op <= Op::Ge;
+  const Arithmetic arithmetic = compares ? Arithmetic{BinaryOp::Add, Operands::Registers} : arithmetic_of(op);
+  const Value number = Value::integer(sc_of(w));
+  const Pair pair = operands_of(frame, w, arithmetic.operands, number);
+  if (answer.is(in.not_implemented)) {
     const auto compared = static_cast<CompareOp>(static_cast<int>(op) - static_cast<int>(Op::Lt));
-    if (answer.is(in.not_implemented))
-      answer = compare_after_first(in, compared, frame->registers[b], frame->registers[c]);
-    drop_operands(frame, a_of(w), b, c);
-  } else {
-    const Arithmetic arithmetic = arithmetic_of(op);
-    const Value number = Value::integer(sc_of(w));
-    const Pair pair = operands_of(frame, w, arithmetic.operands, number);
-    if (answer.is(in.not_implemented))
-      answer =
-          binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame), static_cast<Turn>(turn));
-    drop_operands(frame, a_of(w), pair.b, pair.c);
+    answer = compares ? compare_after_first(in, compared, pair.left, pair.right)
+                      : binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame), static_cast<Turn>(turn));
   }
+  drop_operands(frame, a_of(w), pair.b, pair.c);
   frame->registers[a_of(w)] = std::move(answer);
 }
 
@@ -317,11 +321,16 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
   Value* const registers = frame->registers;
   Value answer;
-  SpecialCall call;
-  if (is_of_script(registers[b]) || is_of_script(registers[c]))
+  if (is_of_script(registers[b]) || is_of_script(registers[c])) {
+    SpecialCall call;
     first_compare(in, op, registers[b], registers[c], call);
-  if (call.function == nullptr) answer = compare_answer(in, op, registers[b], registers[c]);
-  else if (enter_operator(in, call, answer)) return true;
+    if (call.function == nullptr) answer = compare_answer(in, op, registers[b], registers[c]);
+    else if (enter_operator(in, call, answer)) return true;
+  } else if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, registers[b]) && is_plain_str(in, registers[c])) {
+    answer = Value::boolean(str_equal(as_str(registers[b]), as_str(registers[c])) == (op == CompareOp::Eq));
+  } else {
+    answer = compare_answer(in, op, registers[b], registers[c]);
+  }
   if (raise_failure(in, answer)) return true;
   drop_operands(frame, a, b, c);
   registers[a] = std::move(answer);
@@ -337,11 +346,12 @@ bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) 
 bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item) {
   Function* const method = special_function(in, container.as_object()->type, SpecialSlot::Contains);
   if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
-  const Value* const temporaries = frame->registers + frame->code->first_temporary;
-  const auto take = [&](Value& operand) { return &operand >= temporaries ? std::move(operand) : operand; };
-  Value arguments[] = {take(container), take(item)};
   Value unused;
-  return in.vm().enter(method, arguments, 2, FrameKind::Operator, 0, unused);
+  const bool entered = in.vm().enter_with(method, FrameKind::Operator, 0, unused, container, item);
+  const Value* const temporaries = frame->registers + frame->code->first_temporary;
+  if (&container >= temporaries) container = Value();
+  if (&item >= temporaries) item = Value();
+  return entered;
 }
 
 // --- items and attributes
@@ -387,10 +397,19 @@ bool has_native_items(const Interpreter& in, const Object* object) {
          type != in.types.tuple && type != in.types.str;
 }
 
-// dict_get of a key that is a tuple, without asking again what it is.
-const Value* find_tuple(Interpreter& in, Dict* dict, const Value& key) {
-  const int32_t at = dict_find(in, dict, key, in.types.tuple->slots.hash(in, key));
-  return at == kNoEntry ? nullptr : &dict->entries[at].value;
+// The value of a key. Returns null if there is none, and the exception is in `raised` or waits for the loop.
+[[gnu::noinline]] const Value* find_item(Interpreter& in, Dict* dict, const Value& key, Value& raised) {
+  const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
+  if (own != nullptr && own->slots.hash == nullptr) [[unlikely]] {
+    in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
+    return nullptr;
+  }
+  int32_t at = key.is_int() ? dict_find_int(dict, key.as_int()) : own == in.types.str ? dict_find_str(dict, as_str(key)) : kNoEntry;
+  if (at < 0) at = dict_find(in, dict, key, own == in.types.tuple ? own->slots.hash(in, key) : hash(in, key));
+  if (at >= 0) return &dict->entries[at].value;
+  raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, &key, 1));
+  set_context(in, as_exception(raised));
+  return nullptr;
 }
 
 }  // namespace
@@ -398,35 +417,22 @@ const Value* find_tuple(Interpreter& in, Dict* dict, const Value& key) {
 Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
                    uint32_t c, Value& raised) {
   Value answer;
-  if (object.is_object() && object.as_object()->type == in.types.dict) {
-    Dict* const dict = as_dict(object);
-    const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
-    if (own != nullptr && own->slots.hash == nullptr) [[unlikely]] {
-      in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
-      return Step::Raised;
-    }
-    const Value* found = own == in.types.str ? dict_get_str(dict, as_str(key)) : nullptr;
-    if (own == in.types.tuple) found = find_tuple(in, dict, key);
-    else if (found == nullptr) found = dict_get(in, dict, key);
-    if (found == nullptr) {
-      raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, {key}));
-      set_context(in, as_exception(raised));
-      return Step::Raised;
-    }
+  const Type* const type = object.is_object() ? object.as_object()->type : nullptr;
+  if (type == in.types.dict) {
+    const Value* const found = find_item(in, as_dict(object), key, raised);
+    if (found == nullptr) return Step::Raised;
     answer = *found;
+  } else if (const Value* const found = is_of_script(object) ? item_of_subclass(in, object.as_object(), key) : nullptr) {
+    answer = *found;
+  } else if (Function* const method = is_of_script(object) ? special_function(in, type, SpecialSlot::GetItem) : nullptr) {
+    const bool entered = in.vm().enter_with(method, FrameKind::Call, a, answer, object, key);
+    drop_operands(frame, kNoRegister, b, c);
+    if (entered) return Step::Entered;
+    frame->registers[a] = std::move(answer);
+    return Step::Done;
   } else if (object.is_object() && has_native_items(in, object.as_object())) {
     const auto slot = object.as_object()->type->slots.get_item;
     if (!in.vm().catches([&] { answer = slot(in, object, key); })) return Step::Raised;
-  } else if (const Value* const found = is_of_script(object) ? item_of_subclass(in, object.as_object(), key) : nullptr) {
-    answer = *found;
-  } else if (Function* const method = is_of_script(object)
-                                          ? special_function(in, object.as_object()->type, SpecialSlot::GetItem)
-                                          : nullptr) {
-    Value arguments[] = {object, key};
-    drop_operands(frame, kNoRegister, b, c);
-    if (in.vm().enter(method, arguments, 2, FrameKind::Call, a, answer)) return Step::Entered;
-    frame->registers[a] = std::move(answer);
-    return Step::Done;
   } else if (const char* const error = char_or_range_error(in, object, key, answer)) {
     in.vm().raise_next(ErrorKind::IndexError, {error});
     return Step::Raised;
@@ -452,25 +458,33 @@ bool are_plain_bounds(const Value* bounds) {
   return (bounds[0].is_int() || bounds[0].is_none()) && (bounds[1].is_int() || bounds[1].is_none());
 }
 
+struct PlainRange {
+  int64_t start, count;
+};
+
 // Undefined: of another type.
 Value plain_slice(Interpreter& in, const Value& object, const Value* bounds) {
   const Type* const type = object.as_object()->type;
+  // adjust_slice for a step of one.
   const auto range = [&](uint32_t size) {
-    if (bounds[0].is_int() && bounds[1].is_int() && bounds[0].as_int() >= 0 && bounds[1].as_int() >= bounds[0].as_int() &&
-        bounds[1].as_int() <= size)
-      return SliceIndices{bounds[0].as_int(), bounds[1].as_int(), 1, bounds[1].as_int() - bounds[0].as_int()};
-    return adjust_slice({bounds[0], bounds[1], 1}, size);
+    const auto place = [&](const Value& bound, int64_t missing) {
+      if (!bound.is_int()) return missing;
+      const int64_t at = bound.as_int() < 0 ? bound.as_int() + size : bound.as_int();
+      return at < 0 ? 0 : at < size ? at : int64_t{size};
+    };
+    const int64_t start = place(bounds[0], 0), stop = place(bounds[1], size);
+    return PlainRange{start, stop > start ? stop - start : 0};
   };
   if (type == in.types.list) {
-    const SliceIndices r = range(as_list(object)->size);
+    const PlainRange r = range(as_list(object)->size);
     return make_list(in, as_list(object)->items + r.start, static_cast<size_t>(r.count));
   }
   if (type == in.types.str) {
-    const SliceIndices r = range(as_str(object)->length);
+    const PlainRange r = range(as_str(object)->length);
     return str_slice(in, as_str(object), static_cast<uint32_t>(r.start), static_cast<uint32_t>(r.start + r.count));
   }
   if (type == in.types.tuple) {
-    const SliceIndices r = range(as_tuple(object)->size);
+    const PlainRange r = range(as_tuple(object)->size);
     if (r.count == as_tuple(object)->size) return object;
     return make_tuple(in, as_tuple(object)->items + r.start, static_cast<size_t>(r.count));
   }

@@ -69,6 +69,24 @@ class VirtualMachine : private ThreadState {
     return false;
   }
 
+  // The same for the operands of an instruction, which are moved or shared as they are given.
+  template <class... Operands>
+  bool enter_with(Function* method, FrameKind kind, uint32_t result, Value& answer, Operands&&... operands) {
+    constexpr uint32_t kCount = sizeof...(operands);
+    const Code* const code = method->code;
+    Value* const window = top_->end;
+    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == kCount &&
+        window + code->registers <= stack_end_) [[likely]] {
+      Value* next = window;
+      (new (next++) Value(std::forward<Operands>(operands)), ...);
+      push_frame(method, window, kCount, kind, result);
+      ++method->refcount;
+      return true;
+    }
+    Value arguments[] = {Value(std::forward<Operands>(operands))...};
+    return enter(method, arguments, kCount, kind, result, answer);
+  }
+
   Frame* top() const { return top_ != nullptr && top_->paused ? nullptr : top_; }  // null: nothing runs
   void set_builtins(Dict* builtins) { builtins_ = builtins; }
   Dict* builtins() const { return builtins_; }

@@ -55,7 +55,8 @@ Value get_objects(Interpreter& in, const Args& args) {
       throw Error(ErrorKind::ValueError, "generation parameter must be less than the number of available generations (3)");
   }
   const Value found = make_list(in);
-  const std::vector<GcObject*> all = in.collector().objects();
+  const std::span<GcObject* const> tracked = in.collector().objects();
+  const std::vector<GcObject*> all(tracked.begin(), tracked.end());
   std::vector<Value> seen;
   for (GcObject* object : all) {
     if (may_be_seen(object)) seen.emplace_back(static_cast<Object*>(object));
