@@ -230,13 +230,12 @@ void add_traceback(Interpreter& in, Exception* exception, const Frame& frame) {
   } catch (const std::exception&) {
     return;
   }
-  const Value made = Value::adopt(entry);
   entry->code = frame.code;
   ++entry->code->refcount;
   entry->globals = Value(frame.function->globals);
   entry->word = static_cast<uint32_t>(frame.pc - frame.code->words.data()) - 1;
-  entry->next = exception->traceback;
-  exception->traceback = made;
+  entry->next = std::move(exception->traceback);
+  exception->traceback = Value::adopt(entry);
   if (frame.kind == FrameKind::Watched) entry->variables = Value(in.vm().watched(frame));
   else if (in.vm().keeps_variables() && (frame.code->code_flags & kModuleBody) == 0) keep_variables_of(in, entry, frame);
 }

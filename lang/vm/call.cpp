@@ -105,6 +105,24 @@ bool takes_named_rest(const Code* code, uint32_t given, const Tuple* keywords) {
   return true;
 }
 
+// Lays the arguments out in the window, if *args or **rest is the only parameter that is not plain and takes all that are left over.
+// Returns false if it has done nothing.
+bool take_rest(Interpreter& in, const Code* code, Value* window, Value* arguments, uint32_t count, const Tuple* keywords) {
+  Value rest;
+  const uint32_t plain = code->positional;
+  if (keywords == nullptr) {
+    if (!takes_rest(code, count)) return false;
+    rest = make_tuple_moving(in, arguments + plain, count - plain);
+  } else {
+    if (!takes_named_rest(code, count - keywords->size, keywords)) return false;
+    rest = make_dict(in);
+    fill_with_names(in, as_dict(rest), keywords->items, arguments + plain, keywords->size);
+  }
+  for (uint32_t i = 0; arguments != window && i < plain; ++i) window[i] = std::move(arguments[i]);
+  window[plain] = std::move(rest);
+  return true;
+}
+
 // The function whose frame makes an instance of the class, as any other call does: its __init__. Null: the type's own way.
 Function* constructor(Interpreter& in, Type* type) {
   const bool plain_call = type->type->slots.call == in.types.type->slots.call;  // no __call__ of a metaclass
@@ -118,10 +136,24 @@ Function* constructor(Interpreter& in, Type* type) {
   return type->constructor;
 }
 
-// An instance for an __init__ that is a frame, with room for the attributes that the class's first one was given.
+// An instance for an __init__ that is a frame, with room for the attributes that the class's first one was given. Most classes add nothing
+// to the layout: all of it is known here then.
 Value make_roomy_instance(Interpreter& in, Type* type) {
   constexpr size_t kMostRoom = 16;
-  Instance* const instance = make_object<Instance>(in, type);
+  Instance* instance;
+  if (type->instance_size == sizeof(Instance) && type->instance_kind == ObjectKind::Instance) [[likely]] {
+    in.collector().make_room();
+    instance = new (in.heap.allocate(sizeof(Instance))) Instance;
+    instance->refcount = 1;
+    instance->kind = ObjectKind::Instance;
+    instance->flags = 0;
+    instance->aux = 0;
+    instance->type = type;
+    ++type->refcount;
+    in.collector().track_in_room(instance);
+  } else {
+    instance = make_object<Instance>(in, type);
+  }
   Value made = Value::adopt(instance);
   const size_t keys = type->instance_keys.size();
   if (keys - 1 < kMostRoom) {
@@ -194,20 +226,14 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
     keep.release();  // the frame's
     return frame;
   }
+  if (take_rest(in_, code, window, arguments, count, keywords)) {
+    Frame* const frame = push_frame(function, window, code->positional + 1, kind, result);
+    keep.release();
+    return frame;
+  }
   const bool simple = (code->code_flags & kPlainParameters) && keywords == nullptr && count <= code->positional &&
                       code->positional - count <= default_count(function);
-  if (!simple && keywords != nullptr && takes_named_rest(code, count - keywords->size, keywords)) {
-    Value rest = make_dict(in_);
-    fill_with_names(in_, as_dict(rest), keywords->items, arguments + code->positional, keywords->size);
-    for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
-    window[code->positional] = std::move(rest);
-    count = code->positional + 1;
-  } else if (!simple && keywords == nullptr && takes_rest(code, count)) {
-    Value rest = make_tuple_moving(in_, arguments + code->positional, count - code->positional);
-    for (uint32_t i = 0; arguments != window && i < code->positional; ++i) window[i] = std::move(arguments[i]);
-    window[code->positional] = std::move(rest);
-    count = code->positional + 1;
-  } else if (!simple) {
+  if (!simple) {
     Moved moved(arguments, count);
     if (!bind_parameters(in_, function, moved.data(), count, keywords, window)) return nullptr;
     count = code->near_parameters;
@@ -242,14 +268,19 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
       case ObjectKind::Function: {
         Function* const function = known_cast<Function>(object);
         const Code* const code = function->code;
-        if (fits_with_defaults(function, count) && keywords == nullptr && caller->generator == nullptr &&
-            window + code->registers <= stack_end_) [[likely]] {
+        const bool has_room = caller->generator == nullptr && window + code->registers <= stack_end_;
+        if (has_room && keywords == nullptr && fits_with_defaults(function, count)) [[likely]] {
           const Tuple* const defaults = as_tuple(function->defaults);
           for (uint32_t i = count; i < code->positional; ++i) {
             window[i] = defaults->items[defaults->size - (code->positional - i)];
           }
           Frame* const next = push_frame(function, window, code->positional, FrameKind::Call, result);
           callee.release();  // the frame's
+          return next;
+        }
+        if (has_room && take_rest(in_, code, window, window, count, keywords)) {
+          Frame* const next = push_frame(function, window, code->positional + 1, FrameKind::Call, result);
+          callee.release();
           return next;
         }
         Frame* next = begin_function(function, window, window, count, keywords, FrameKind::Call,
@@ -525,6 +556,12 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     Value* const window = caller->end;
     if (window + count >= stack_end_) throw_too_deep(nullptr, 0);
     for (uint32_t i = 0; i < count; ++i) window[i] = items[i];
+    Function* const function = as_function(callee);
+    if ((function->code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == function->code->positional) [[likely]] {
+      Frame* const next = push_frame(function, window, count, FrameKind::Call, result, caller);
+      callee.release();  // the frame's
+      return next;
+    }
     Value answer;
     Frame* next = begin_function(as_function(callee), window, window, count, nullptr, FrameKind::Call, result, answer);
     if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
@@ -739,7 +776,7 @@ Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
   const uint32_t result = frame->result;
   Value* const place = caller->registers + result;
   const Value state = std::move(frame->constructed);
-  pop_frame(frame);
+  pop_frame(frame, end_of_objects(frame));
   switch (kind) {
     case FrameKind::Call: *place = std::move(answer); break;
     case FrameKind::Operator: finish_operator_step(in_, caller, result, answer); break;

@@ -173,7 +173,7 @@ bool matches_itself(Interpreter& in, const Type* type) {
 }
 
 bool is_among(const Str* name, const Value* names, uint64_t count) {
-  return std::any_of(names, names + count, [&](const Value& v) { return str_equal(as_str(v), name); });
+  return std::any_of(names, names + count, [&](const Value& v) { return v.as_object() == name || str_equal(as_str(v), name); });
 }
 
 // The names of the attributes that `count` positional patterns mean: __match_args__, or null if the pattern takes the subject itself.
@@ -217,18 +217,22 @@ Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64
   Value holder;
   const Tuple* const names = count == 0 ? nullptr : positional_names(in, type, count, holder);
   const auto size = static_cast<size_t>(count + named.size);
-  Value matched = size == 0 ? in.shared->empty_tuple : Value::adopt(new_tuple(in, size));
-  Value* const values = as_tuple(matched)->items;
+  constexpr size_t kFew = 6;
+  Value few[kFew];
+  Value matched = size <= kFew ? Value() : Value::adopt(new_tuple(in, size));
+  Value* const values = size <= kFew ? few : as_tuple(matched)->items;
   if (names != nullptr && !match_positional(in, subject, type, *names, count, values)) return Value::none();
   if (names == nullptr && count != 0) values[0] = subject;
   for (uint32_t i = 0; i < named.size; ++i) {
     Str* const name = as_str(named[i]);
     if (is_among(name, named.items, i) || (names != nullptr && is_among(name, names->items, count)))
       given_twice(type, name);
-    values[count + i] = find_attr(in, subject, name);
+    const Value* own = nullptr;
+    if (has_only_own_attribute(in, subject, name, own) && own != nullptr) values[count + i] = *own;
+    else values[count + i] = find_attr(in, subject, name);
     if (values[count + i].is_undefined()) return Value::none();
   }
-  return matched;
+  return size <= kFew ? make_tuple_moving(in, few, size) : matched;
 }
 
 Value match_slice(Interpreter& in, const Value& subject, int64_t first, int64_t after) {

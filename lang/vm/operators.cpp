@@ -352,13 +352,6 @@ Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const 
 }
 
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call) {
-  if (left.is_object() && right.is_object() && left.as_object()->type == right.as_object()->type) {
-    // Neither is asked before the other for its class.
-    if (const Value* const method = compare_special(in, left.as_object()->type, op)) {
-      call = {as_function(*method), &left, &right, Turn::Left};
-    }
-    return;
-  }
   for_each_operand(in, op, left, right, [&](Type* type, CompareOp asked, const Value& self, const Value& other) {
     if (const Value* const method = compare_special(in, type, asked)) {
       call.function = as_function(*method);

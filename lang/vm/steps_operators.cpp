@@ -28,9 +28,10 @@ namespace {
 bool is_temporary(const Frame* frame, uint32_t r) { return r != kNoRegister && r >= frame->code->first_temporary; }
 
 // The operands that were temporaries go, unless the result took their place.
-void drop_operands(Frame* frame, uint32_t a, uint32_t b, uint32_t c) {
-  if (b != a && is_temporary(frame, b)) frame->registers[b] = Value();
-  if (c != a && is_temporary(frame, c)) frame->registers[c] = Value();
+[[gnu::always_inline]] inline void drop_operands(Frame* frame, uint32_t a, uint32_t b, uint32_t c) {
+  const uint32_t first = frame->temporaries >> kValueShift;
+  if (b != a && b >= first && b != kNoRegister) frame->registers[b] = Value();
+  if (c != a && c >= first && c != kNoRegister) frame->registers[c] = Value();
 }
 
 bool is_augmented(const Frame* frame) {
@@ -194,6 +195,11 @@ const Arithmetic& arithmetic_of(Op op) { return kArithmetic[static_cast<size_t>(
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
   const Word w = frame->pc[-1];
   const Op op = op_of(w);
+  if (op >= Op::Lt && op <= Op::Ge && !answer.is(in.not_implemented)) [[likely]] {
+    drop_operands(frame, a_of(w), b_of(w), c_of(w));
+    frame->registers[a_of(w)] = std::move(answer);
+    return;
+  }
   if (op == Op::Call) {  // len(object)
     frame->registers[c_of(w)].set_int(checked_length(in, answer));
     return;
@@ -320,16 +326,23 @@ namespace {
 bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
   Value* const registers = frame->registers;
+  const Value &left = registers[b], &right = registers[c];
   Value answer;
-  if (is_of_script(registers[b]) || is_of_script(registers[c])) {
+  if (is_of_script(left) && right.is_object() && left.as_object()->type == right.as_object()->type) {
+    // Neither is asked before the other for its class.
+    const Value* const method = compare_special(in, left.as_object()->type, op);
+    if (method == nullptr) answer = compare_answer(in, op, left, right);
+    else if (in.vm().enter_with(as_function(*method), FrameKind::Operator, static_cast<uint32_t>(Turn::Left), answer, left, right))
+      return true;
+  } else if (is_of_script(left) || is_of_script(right)) {
     SpecialCall call;
-    first_compare(in, op, registers[b], registers[c], call);
-    if (call.function == nullptr) answer = compare_answer(in, op, registers[b], registers[c]);
+    first_compare(in, op, left, right, call);
+    if (call.function == nullptr) answer = compare_answer(in, op, left, right);
     else if (enter_operator(in, call, answer)) return true;
-  } else if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, registers[b]) && is_plain_str(in, registers[c])) {
-    answer = Value::boolean(str_equal(as_str(registers[b]), as_str(registers[c])) == (op == CompareOp::Eq));
+  } else if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, left) && is_plain_str(in, right)) {
+    answer = Value::boolean(str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq));
   } else {
-    answer = compare_answer(in, op, registers[b], registers[c]);
+    answer = compare_answer(in, op, left, right);
   }
   if (raise_failure(in, answer)) return true;
   drop_operands(frame, a, b, c);

@@ -71,7 +71,7 @@ class VirtualMachine : private ThreadState {
 
   // The same for the operands of an instruction, which are moved or shared as they are given.
   template <class... Operands>
-  bool enter_with(Function* method, FrameKind kind, uint32_t result, Value& answer, Operands&&... operands) {
+  [[gnu::always_inline]] inline bool enter_with(Function* method, FrameKind kind, uint32_t result, Value& answer, Operands&&... operands) {
     constexpr uint32_t kCount = sizeof...(operands);
     const Code* const code = method->code;
     Value* const window = top_->end;
