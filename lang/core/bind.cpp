@@ -18,7 +18,9 @@
 #include "lang/core/names.h"
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
+#include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
@@ -46,13 +48,17 @@ std::string full_name(const Signature& signature, const Args& args) {
   if (args.callee != nullptr && args.callee->owner == nullptr && args.callee->module != nullptr) {
     return std::string(args.callee->module->view()) + "." + signature.function_name;
   }
+  if (args.callee != nullptr && args.callee->owner == nullptr) {
+    const Type* const owner = static_owner(*args.callee->type->owner, args.callee);
+    if (owner != nullptr) return std::string(owner->name->view()) + "." + signature.function_name;
+  }
   if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
   if (signature.function_name == args.callee->owner->name->view()) return signature.function_name;
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }
 
-// Does the method stand for a slot of the type? CPython has these special methods as wrapper_descriptors and all others as
-// method_descriptors, and words a wrong `self` in two ways.
+}  // namespace
+
 bool stands_for_slot(std::string_view name, const Type* owner) {
   static constexpr std::string_view kSlots[] = {
       "__abs__", "__add__", "__aiter__", "__and__", "__anext__", "__await__", "__bool__", "__call__", "__contains__",
@@ -70,6 +76,8 @@ bool stands_for_slot(std::string_view name, const Type* owner) {
   if (name == "__getitem__") return kind != ObjectKind::List && kind != ObjectKind::Dict;
   return name != "__contains__" || (kind != ObjectKind::Dict && kind != ObjectKind::Set);
 }
+
+namespace {
 
 bool is_slot_wrapper(const NativeFunction* f) {
   return f->owner != nullptr && f->type == f->owner->owner->types.wrapper_descriptor;
@@ -109,6 +117,8 @@ Counts counts_of(const Signature& signature, size_t skip) {
 bool is_parsed_by_format(std::string_view name, const Type* owner) {
   if (owner == nullptr) return false;
   const std::string_view type = owner->name->view();
+  if (type == "deque") return name == "index" || name == "insert";
+  if (type == "array") return name == "extend";
   if (type != "str" && type != "bytes" && type != "bytearray") return false;
   static constexpr std::string_view kNames[] = {"count", "endswith", "find", "index", "rfind", "rindex", "startswith"};
   return std::binary_search(std::begin(kNames), std::end(kNames), name);
@@ -127,13 +137,16 @@ bool has_nameless_count(const Signature& signature, const NativeFunction* f, siz
     type_error(std::string(has_nameless_count(signature, args.callee, c.least) ? " " : "") + "expected " + count_of(c.least, "argument") + ", got " + std::to_string(given));
   const std::string got = " (" + std::to_string(given) + " given)";
   if (c.most_positional == 0 && !c.unbounded) type_error(full_name(signature, args) + "() takes no arguments" + got);
-  if (c.least == 1 && c.most_positional == 1 && !c.unbounded) {
+  const bool parsed = skip == 1 && is_parsed_by_format(signature.function_name, args.callee->owner);
+  if (c.least == 1 && c.most_positional == 1 && !c.unbounded && !parsed) {
     type_error(full_name(signature, args) + "() takes exactly one argument" + got);
   }
   const bool few = given < c.least;
-  if (skip == 1 && is_parsed_by_format(signature.function_name, args.callee->owner))
-    type_error(signature.function_name + "() takes " + (few ? "at least " : "at most ") +
-               count_of(few ? c.least : c.most_positional, "argument") + got);
+  if (parsed) {
+    const bool keyed = signature.function_name == "extend";  // of arrays: parsed as a function with keywords
+    type_error(signature.function_name + "() takes " + (exact && (!keyed || few) ? "exactly " : few ? "at least " : "at most ") +
+               count_of(few ? c.least : c.most_positional, keyed && few ? "positional argument" : "argument") + got);
+  }
   type_error(signature.function_name + " expected " +
              (exact ? ""
               : few ? "at least "
@@ -141,11 +154,11 @@ bool has_nameless_count(const Signature& signature, const NativeFunction* f, siz
              count_of(few ? c.least : c.most_positional, "argument") + ", got " + std::to_string(given));
 }
 
-[[noreturn]] void too_many(const Signature& signature, size_t positional, size_t keywords, size_t skip) {
+[[noreturn]] void too_many(const Signature& signature, size_t positional, size_t keywords, bool any_keywords, size_t skip) {
   const Counts c = counts_of(signature, skip);
   const std::string name = signature.function_name + "() takes ";
-  if (positional + keywords > c.most) {
-    type_error(name + (c.least == c.most ? "exactly " : "at most ") +
+  if (!any_keywords && positional + keywords > c.most) {
+    type_error(name + "at most " +
                count_of(c.most, positional == 0 ? "keyword argument" : "argument") + " (" +
                std::to_string(positional + keywords) + " given)");
   }
@@ -190,6 +203,14 @@ const Type* type_of_name(Interpreter& in, const std::string& name) {
   return late.is_undefined() ? nullptr : as_type(late);
 }
 
+// An argument that CPython takes as a C int. A whole number beyond its range is an error of its own.
+void convert_to_c_int(Interpreter& in, Value& value) {
+  const Value whole = whole_index(in, value);
+  if (is_big_int(whole) || whole.as_int() > INT32_MAX || whole.as_int() < INT32_MIN)
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  value = whole;
+}
+
 void check_argument(Interpreter& in, const Signature& signature, size_t at, size_t skip, Value& value) {
   const Parameter& p = signature.parameters[at];
   if (p.allows_none && value.is_none()) return;
@@ -219,9 +240,10 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       if (!is_callable(in, value)) type_error("'" + std::string(type_name(in, value)) + "' object is not callable");
       return;
     case Check::Named: {
+      if (p.type_name == "cint") return convert_to_c_int(in, value);
       const Type* type = type_of_name(in, p.type_name.substr(0, p.type_name.find_first_of(" |[")));
       if (type != nullptr && !is_instance(in, value, type))
-        wrong_type(in, signature, at, skip, type->name->view(), value);
+        wrong_type(in, signature, at, skip, type_name(in, type), value);
       return;
     }
   }
@@ -269,21 +291,14 @@ void check_complete(const Signature& signature, const Args& args, const Value* s
     type_error("'" + std::string(unknown->view()) + "' is an invalid keyword argument for " + signature.function_name + "()");
 }
 
-// The name of a native type with its module in front, which CPython keeps as one name; that of a class is without.
-std::string dotted_name(const Type* type) {
-  std::string name(type->name->view());
-  const bool script = (type->type_flags & kScriptClass) != 0;
-  return script || type->module->view() == "builtins" ? name : std::string(type->module->view()) + "." + name;
-}
-
 [[noreturn]] void wrong_self(Interpreter& in, const NativeFunction* f, const Args& args) {
   const bool slot = is_slot_wrapper(f);
-  const std::string name(f->name->view()), owner = dotted_name(f->owner);
+  const std::string name(f->name->view()), owner(type_name(in, f->owner));
   if (args.positional() == 0) {
     type_error(slot ? "descriptor '" + name + "' of '" + owner + "' object needs an argument"
                     : "unbound method " + std::string(f->owner->name->view()) + "." + name + "() needs an argument");
   }
-  const std::string got = dotted_name(type_of(in, args.values[0]));
+  const std::string got(type_name(in, args.values[0]));
   type_error(slot ? "descriptor '" + name + "' requires a '" + owner + "' object but received a '" + got + "'"
                   : "descriptor '" + name + "' for '" + owner + "' objects doesn't apply to a '" + got + "' object");
 }
@@ -291,7 +306,7 @@ std::string dotted_name(const Type* type) {
 // Of __new__ and of class methods: not the owner or a class below it.
 [[noreturn]] void wrong_class(Interpreter& in, const NativeFunction* f, const Args& args) {
   const bool makes = f->name->view() == "__new__";
-  const std::string name(f->name->view()), owner = makes ? dotted_name(f->owner) : std::string(f->owner->name->view()),
+  const std::string name(f->name->view()), owner(makes ? type_name(in, f->owner) : f->owner->name->view()),
                     full = owner + "." + name;
   if (args.positional() == 0) {
     type_error(makes ? full + "(): not enough arguments" : "unbound method " + full + "() needs an argument");
@@ -401,8 +416,10 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
   }
   if (!rest && taken < positional) {
     if (!keywords_allowed) wrong_positional_count(signature, args, positional - skip, skip);
-    too_many(signature, positional - skip, any_keywords ? 0 : keywords, skip);
+    too_many(signature, positional - skip, keywords, any_keywords, skip);
   }
+  if (keywords != 0 && !rest && !any_keywords && positional - skip + keywords > counts_of(signature, skip).most)
+    too_many(signature, positional - skip, keywords, false, skip);
   const Str* const unknown = keywords == 0 ? nullptr : bind_keywords(in, signature, args, slots, skip);
   if (lacking || unknown != nullptr) check_complete(signature, args, slots, skip, unknown);
   for (size_t i = 0; i < total; ++i) {

@@ -50,6 +50,10 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 // of the special methods that stand for slots, else a method_descriptor.
 void own_method(Interpreter& in, NativeFunction* function, Type* owner);
 
+// Whether the method stands for a slot of the type. CPython has these special methods as wrapper_descriptors and all others as
+// method_descriptors, and words a wrong `self` in two ways.
+bool stands_for_slot(std::string_view name, const Type* owner);
+
 // For functions without a signature that take no keywords: "f() takes no keyword arguments" when there are some.
 void refuse_keywords(const char* function, const Args& args);
 // The same for the maker of a type: a subclass whose __init__ is a script's takes what it wants.

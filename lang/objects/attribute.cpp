@@ -31,7 +31,7 @@ std::string text(const Str* s) { return std::string(s->view()); }
   if (property->type == in.types.member_descriptor) throw_error(ErrorKind::AttributeError, "readonly attribute");
   if (property->type == in.types.getset_descriptor) {
     throw_error(ErrorKind::AttributeError, "attribute %s of '%s' objects is not writable",
-                quote(text_of(property->name)).c_str(), text(as_type(property->owner)->name).c_str());
+                quote(text_of(property->name)).c_str(), std::string(type_name(in, as_type(property->owner))).c_str());
   }
   std::string name = is_str(property->name) ? "property " + quote(text_of(property->name)) + " of '" : "property of '";
   throw_error(ErrorKind::AttributeError, "%s%s' object has no %s", name.c_str(),

@@ -169,7 +169,7 @@ Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
   const bool defined = !type_lookup(as_type(self), in.names->class_getitem).is_undefined();
   const Value method = defined ? find_attr(in, self, in.names->class_getitem) : Value();
   if (method.is_undefined())
-    throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", text(as_type(self)->name).c_str());
+    throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", std::string(type_name(in, as_type(self))).c_str());
   return call(in, method, {key});
 }
 
@@ -393,7 +393,7 @@ bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& 
   const bool settable = name == n.name || name == n.qualname || name == n.bases || name == n.module;
   if ((settable || name == n.doc) && value.is_undefined())
     throw_error(ErrorKind::TypeError, "cannot delete '%s' attribute of immutable type '%s'", text(name).c_str(),
-                text(type->name).c_str());
+                std::string(type_name(in, type)).c_str());
   if (name == n.mro_ || name == n.dict_ || name == n.base_ || name == n.text_signature)
     throw_error(ErrorKind::AttributeError, "attribute '%s' of 'type' objects is not writable", text(name).c_str());
   if (name == n.bases) {
@@ -418,7 +418,7 @@ bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& 
 void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
   if (!(type->type_flags & kScriptClass)) {
     throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(),
-                text(type->name).c_str());
+                std::string(type_name(in, type)).c_str());
   }
   if (set_special_attribute(in, type, name, value)) return;
   if (value.is_undefined()) {

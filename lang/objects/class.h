@@ -47,6 +47,14 @@ struct Super : GcObject {
   Type* self_type;
 };
 
+// A type's name as CPython's messages have it: "list", "collections.deque", "C". The text lives as long as the interpreter.
+std::string_view type_name(Interpreter& in, const Type* type);
+// What an argument is, in "argument 1 must be str, not None": None, or the name of its type. It ends in a null character.
+const char* argument_type(Interpreter& in, const Value& value);
+
+// The built-in type that has the function as a static method (bytes.maketrans), or null. Such a function does not know its type.
+Type* static_owner(Interpreter& in, const NativeFunction* f);
+
 inline bool is_type(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Type; }
 inline Type* as_type(const Value& v) { return known_cast<Type>(v); }
 

@@ -340,7 +340,7 @@ void module_fill(Interpreter& in, Module& module, const Args& args) {
   if (positional > 1) doc = args[1];
   for (uint32_t i = positional; i < args.count; ++i) {
     const std::string_view keyword = text_of(args.keyword_names->items[i - positional]);
-    if (keyword != "name" && keyword != "doc")
+    if (keyword != "name" && keyword != "doc" && !name.is_undefined())
       throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for module()",
                   std::string(keyword).c_str());
     (keyword == "name" ? name : doc) = args[i];
@@ -348,7 +348,7 @@ void module_fill(Interpreter& in, Module& module, const Args& args) {
   if (name.is_undefined()) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "module() argument 'name' must be str, not %s",
-                std::string(type_name(in, name)).c_str());
+                argument_type(in, name));
   name_module(in, module, text_of(name));
   dict_set_str(in, module.dict, in.names->doc, doc);
   for (Str* const none : {in.names->package, in.names->loader, in.names->spec}) dict_set_str(in, module.dict, none, Value::none());
@@ -409,7 +409,7 @@ Value refuse_code(Interpreter& in, Type*, const Args& args) {
   if (args.positional() == 0)
     throw_error(ErrorKind::TypeError, "function() missing required argument 'code' (pos 1)");
   throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not %s",
-              std::string(type_name(in, args[0])).c_str());
+              argument_type(in, args[0]));
 }
 
 void fill_object(Interpreter& in, Type* object) {

@@ -72,7 +72,7 @@ std::vector<Type*> check_bases(Interpreter& in, const Value& bases) {
     if (!is_type(base)) throw_error(ErrorKind::TypeError, "bases must be types");
     Type* type = as_type(base);
     if (type->type_flags & kFinalType) {
-      throw_error(ErrorKind::TypeError, "type '%s' is not an acceptable base type", text(type->name).c_str());
+      throw_error(ErrorKind::TypeError, "type '%s' is not an acceptable base type", std::string(type_name(in, type)).c_str());
     }
     if (std::find(types.begin(), types.end(), type) != types.end()) {
       throw_error(ErrorKind::TypeError, "duplicate base class %s", text(type->name).c_str());

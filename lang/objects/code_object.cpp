@@ -1,5 +1,6 @@
 // co_name, co_code and so on: CPython's names for what our code has. An instruction counts as two bytes (its opcode and its
 // first operand), in co_code as in the offsets of co_lines and f_lasti.
+#include "lang/objects/class.h"
 #include "lang/objects/code_object.h"
 
 #include <algorithm>
@@ -391,7 +392,7 @@ void replace_part(Interpreter& in, Code* code, std::string_view part, const Valu
   const auto text = [&]() -> std::string_view {
     if (is_str(value)) return text_of(value);
     throw_error(ErrorKind::TypeError, "replace() argument '%s' must be str, not %s", std::string(part).c_str(),
-                std::string(type_name(in, value)).c_str());
+                argument_type(in, value));
   };
   if (part == "co_name") {
     code->name = intern(in, text());

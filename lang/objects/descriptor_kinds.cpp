@@ -53,8 +53,8 @@ const NativeFunction* native_of(const Value& v) {
 Property* data_of(const Args& args) { return object_cast<Property>(args[0]); }
 Type* owner_of(const Property* property) { return as_type(property->owner); }
 
-// __self__ of a builtin_function_or_method: the object, the class of `__new__`, the module of a function.
-// The built-in type that has the function as a static method (bytes.maketrans), or null. Such a function does not know its type.
+}  // namespace
+
 Type* static_owner(Interpreter& in, const NativeFunction* f) {
   Type* owner = nullptr;
   if (f->owner != nullptr || f->module != nullptr) return owner;
@@ -67,6 +67,9 @@ Type* static_owner(Interpreter& in, const NativeFunction* f) {
   return owner;
 }
 
+namespace {
+
+// __self__ of a builtin_function_or_method: the object, the class of `__new__`, the module of a function.
 Value self_of(Interpreter& in, const Value& v) {
   if (is_bound(v)) return object_cast<BoundMethod>(v)->self;
   const NativeFunction* f = native_of(v);
@@ -219,7 +222,7 @@ Value reduce_builtin(Interpreter& in, const Args& args) {
 
 [[noreturn]] void wrong_instance(Interpreter& in, const Str* name, const Type* owner, const Value& got) {
   throw_error(ErrorKind::TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", text(name).c_str(),
-              text(owner->name).c_str(), std::string(type_name(in, got)).c_str());
+              std::string(type_name(in, owner)).c_str(), std::string(type_name(in, got)).c_str());
 }
 
 Value method_get(Interpreter& in, const Args& args) {
@@ -234,7 +237,7 @@ Value method_get(Interpreter& in, const Args& args) {
 
 Value class_method_get(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
-  const std::string name = text(f->name), owner = text(f->owner->name);
+  const std::string name = text(f->name), owner(type_name(in, f->owner));
   Value given = args[2];
   if (given.is_none()) {
     if (args[1].is_none())
@@ -255,10 +258,10 @@ Value class_method_call(Interpreter& in, const Value& self, const Args& args) {
   const NativeFunction* f = native_of(self);
   if (args.positional() == 0)
     throw_error(ErrorKind::TypeError, "descriptor '%s' of '%s' object needs an argument", text(f->name).c_str(),
-                text(f->owner->name).c_str());
+                std::string(type_name(in, f->owner)).c_str());
   if (!is_type(args[0]))
     throw_error(ErrorKind::TypeError, "descriptor '%s' for type '%s' needs a type, not a '%s' as arg 2", text(f->name).c_str(),
-                text(f->owner->name).c_str(), std::string(type_name(in, args[0])).c_str());
+                std::string(type_name(in, f->owner)).c_str(), std::string(type_name(in, args[0])).c_str());
   return call(in, object_cast<ClassMethod>(self)->function, args);
 }
 

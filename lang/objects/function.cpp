@@ -286,10 +286,10 @@ Value make_function_object(Interpreter& in, Type*, const Args& args) {
   }
   if (!is_code(given[0]))
     throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not %s",
-                std::string(type_name(in, given[0])).c_str());
+                argument_type(in, given[0]));
   if (!is_dict(given[1]))
     throw_error(ErrorKind::TypeError, "function() argument 'globals' must be dict, not %s",
-                std::string(type_name(in, given[1])).c_str());
+                argument_type(in, given[1]));
   for (size_t i = 2; i < 5; ++i) {
     if (given[i].is_undefined()) given[i] = Value::none();
   }

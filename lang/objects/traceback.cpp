@@ -22,6 +22,7 @@
 #include "lang/types/list.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/native_refusal.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -109,17 +110,9 @@ void add_frames(std::vector<ShownFrame>& frames, const Traceback* entry) {
   frames.back().span = span_of(entry);
 }
 
-// A module of the library names in `__native__` what CPython has in C (True: all of it): no traceback shows that.
+// What CPython has in C (`__native__`): no traceback shows that.
 bool is_hidden(Interpreter& in, const Traceback* entry) {
-  if (!is_dict(entry->globals)) return false;
-  const Value* names = dict_get_str(as_dict(entry->globals), intern(in, "__native__"));
-  if (names == nullptr) return false;
-  if (!is_tuple(*names)) return truth(in, *names);
-  const std::string_view qualname = entry->code->qualname->view();
-  for (const Value& name : *as_tuple(*names)) {
-    if (is_str(name) && text_of(name) == qualname.substr(0, qualname.find('.'))) return true;
-  }
-  return false;
+  return is_dict(entry->globals) && is_native_in_cpython(in, as_dict(entry->globals), entry->code->qualname->view());
 }
 
 std::string entry_text(const ShownFrame& frame) {

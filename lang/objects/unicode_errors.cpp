@@ -1,3 +1,4 @@
+#include "lang/objects/class.h"
 #include "lang/objects/unicode_errors.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ enum Field { kEncoding, kObject, kStart, kEnd, kReason };
 bool is_kind(Interpreter& in, const Exception* e, ErrorKind kind) { return is_error(in, Value(const_cast<Exception*>(e)), kind); }
 
 [[noreturn]] void refuse(Interpreter& in, uint32_t argument, const char* wanted, const Value& got) {
-  throw_error(ErrorKind::TypeError, "argument %u must be %s, not %s", argument, wanted, std::string(type_name(in, got)).c_str());
+  throw_error(ErrorKind::TypeError, "argument %u must be %s, not %s", argument, wanted, argument_type(in, got));
 }
 
 std::string number_text(const Value& v) { return std::to_string(v.is_int() ? v.as_int() : 0); }

@@ -182,6 +182,6 @@ unsigned char byte_value(Interpreter& in, const Value& value,
 bool is_index(Interpreter& in, const Value& value);
 std::string quote_bytes(std::string_view bytes);
 // Hexadecimal digits with a separator (Undefined: none) between groups of bytes.
-std::string hex_text(std::string_view bytes, const Value& separator, int64_t group);
+std::string hex_text(Interpreter& in, std::string_view bytes, const Value& separator, int64_t group);
 
 }  // namespace tessera::lang

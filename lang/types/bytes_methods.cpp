@@ -250,13 +250,12 @@ Value fromhex(Interpreter& in, const Args& args) {
 }  // namespace
 
 // The digits with a separator between groups.
-std::string hex_text(std::string_view bytes, const Value& separator, int64_t group) {
+std::string hex_text(Interpreter& in, std::string_view bytes, const Value& separator, int64_t group) {
   std::string mark;
   if (!separator.is_undefined()) {
+    if (length(in, separator) != 1) throw Error(ErrorKind::ValueError, "sep must be length 1.");
     if (!is_str(separator) && !is_bytes(separator)) throw Error(ErrorKind::TypeError, "sep must be str or bytes.");
     mark = is_str(separator) ? text_of(separator) : bytes_of(separator);
-    if ((is_str(separator) ? as_str(separator)->length : mark.size()) != 1)
-      throw Error(ErrorKind::ValueError, "sep must be length 1.");
     if (static_cast<Byte>(mark[0]) > 127) throw Error(ErrorKind::ValueError, "sep must be ASCII.");
   }
   const size_t width = static_cast<size_t>(group < 0 ? -group : group), size = bytes.size();
@@ -274,7 +273,7 @@ std::string hex_text(std::string_view bytes, const Value& separator, int64_t gro
 namespace {
 
 Value hex(Interpreter& in, const Args& args) {
-  return make_str(in, hex_text(self_of(args), args[1], args[2].as_int()));
+  return make_str(in, hex_text(in, self_of(args), args[1], args[2].as_int()));
 }
 
 Value plain_bytes(Interpreter& in, const Args& args) {
@@ -285,12 +284,12 @@ Value new_arguments(Interpreter& in, const Args& args) { return make_tuple(in, {
 constexpr NativeDef kTextRows[] = {
     {"join(self, iterable_of_bytes, /)", join, "Concatenate any number of bytes objects, with this one between."},
     {"zfill(self, width: int, /)", zfill, "Pad a number with zeros on the left."},
-    {"expandtabs(self, /, tabsize: int = 8)", expandtabs, "A copy with tabs replaced by spaces."},
+    {"expandtabs(self, /, tabsize: cint = 8)", expandtabs, "A copy with tabs replaced by spaces."},
     {"translate(self, table, /, delete=...)", translate, "Replace each byte by what the table has at its place."},
     {"maketrans(frm, to, /)", maketrans, "A table for translate()."},
     {"decode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", decode, "The text of the bytes."},
     {"fromhex(cls, string: str, /)", fromhex, "The bytes of a text of hexadecimal digits."},
-    {"hex(self, /, sep=..., bytes_per_sep: int = 1)", hex, "The bytes as hexadecimal digits."},
+    {"hex(self, /, sep=..., bytes_per_sep: cint = 1)", hex, "The bytes as hexadecimal digits."},
     {"lower(self, /)", lower_method, "A copy in lowercase."},
     {"upper(self, /)", upper_method, "A copy in uppercase."},
     {"swapcase(self, /)", swapcase, "A copy with uppercase and lowercase exchanged."},

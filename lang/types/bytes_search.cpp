@@ -7,6 +7,7 @@
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/bytes.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes_parts.h"
 #include "lang/types/list.h"
@@ -166,9 +167,9 @@ Value replace_between(Interpreter& in, const Value& self, std::string_view fresh
 }
 
 Value replace(Interpreter& in, const Args& args) {
-  const int64_t most = args[3].as_int();
-  int64_t left = most < 0 ? INT64_MAX : most;
   const BytesLike old_bytes(in, args[1]), fresh_bytes(in, args[2]);
+  const int64_t most = index(in, args[3]);
+  int64_t left = most < 0 ? INT64_MAX : most;
   const std::string_view text = self_of(args), old = old_bytes, fresh = fresh_bytes;
   if (left == 0) return unchanged(in, args[0]);
   if (old.empty()) return replace_between(in, args[0], fresh, left);
@@ -323,13 +324,13 @@ constexpr NativeDef kRows[] = {
     {"endswith(self, suffix, start=None, end=None, /)", has_affix<true>, "True if it ends with suffix."},
     {"removeprefix(self, prefix, /)", removeprefix, "The bytes without the given prefix, if it is there."},
     {"removesuffix(self, suffix, /)", removesuffix, "The bytes without the given suffix, if it is there."},
-    {"replace(self, old, new, count: int = -1, /)", replace, "A copy with occurrences of old replaced by new."},
+    {"replace(self, old, new, count=-1, /)", replace, "A copy with occurrences of old replaced by new."},
     {"strip(self, bytes=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing blanks, or bytes."},
     {"lstrip(self, bytes=None, /)", strip<kLeft>, "A copy without leading blanks, or bytes."},
     {"rstrip(self, bytes=None, /)", strip<kRight>, "A copy without trailing blanks, or bytes."},
     {"split(self, /, sep=None, maxsplit: int = -1)", split<false>, "A list of the parts between separators."},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", split<true>, "The parts between separators, from the end."},
-    {"splitlines(self, /, keepends: int = False)", splitlines, "A list of the lines."},
+    {"splitlines(self, /, keepends: cint = False)", splitlines, "A list of the lines."},
     {"partition(self, sep, /)", partition<false>, "The parts before and after the first separator, and it between."},
     {"rpartition(self, sep, /)", partition<true>, "The parts before and after the last separator, and it between."},
 };

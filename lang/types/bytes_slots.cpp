@@ -498,6 +498,7 @@ void bytes_slots(Interpreter& in, BytesTypes& types) {
   for (Type* type : {types.bytes, types.byte_array}) {
     TypeSlots& s = type->slots;
     s.repr = repr_slot;
+    s.str = repr_slot;
     s.length = length_slot;
     s.compare = compare_slot;
     s.binary = binary_slot;

@@ -29,56 +29,16 @@ Type* type_of(Interpreter& in, const Value& value) {
 
 namespace {
 
-// Classes that CPython has in C: its messages name them with their module, those of classes written in Python without.
-constexpr std::string_view kNamedWithModule[] = {"_io.StringIO",
-                                                 "_io.TextIOWrapper",
-                                                 "_struct.Struct",
-                                                 "array.array",
-                                                 "collections.OrderedDict",
-                                                 "collections.defaultdict",
-                                                 "collections.deque",
-                                                 "datetime.date",
-                                                 "datetime.datetime",
-                                                 "datetime.time",
-                                                 "datetime.timedelta",
-                                                 "datetime.timezone",
-                                                 "datetime.tzinfo",
-                                                 "decimal.Context",
-                                                 "decimal.Decimal",
-                                                 "functools._lru_cache_wrapper",
-                                                 "functools.partial",
-                                                 "itertools._grouper",
-                                                 "itertools._tee",
-                                                 "itertools.accumulate",
-                                                 "itertools.chain",
-                                                 "itertools.combinations",
-                                                 "itertools.combinations_with_replacement",
-                                                 "itertools.compress",
-                                                 "itertools.count",
-                                                 "itertools.cycle",
-                                                 "itertools.dropwhile",
-                                                 "itertools.filterfalse",
-                                                 "itertools.groupby",
-                                                 "itertools.islice",
-                                                 "itertools.pairwise",
-                                                 "itertools.permutations",
-                                                 "itertools.product",
-                                                 "itertools.repeat",
-                                                 "itertools.starmap",
-                                                 "itertools.takewhile",
-                                                 "itertools.zip_longest",
-                                                 "operator.attrgetter",
-                                                 "operator.itemgetter",
-                                                 "operator.methodcaller",
-                                                 "re.Match",
-                                                 "re.Pattern",
-                                                 "torch.Size",
-                                                 "torch._C.Generator",
-                                                 "torch.device",
-                                                 "torch.dtype",
-                                                 "torch.layout",
-                                                 "torch.memory_format",
-                                                 "types.SimpleNamespace"};
+// Classes written in the language that CPython has in C, and the native types of torch that PyTorch has in C. CPython's messages
+// name a type of C with its module, a class written in Python without.
+constexpr std::string_view kNamedWithModule[] = {
+    "_csv.Dialect", "_csv.Error", "_queue.SimpleQueue", "_struct.Struct", "_thread._ExceptHookArgs", "_thread._local",
+    "ast.AST", "collections.OrderedDict", "collections.defaultdict", "datetime.IsoCalendarDate", "datetime.date",
+    "datetime.datetime", "datetime.time", "datetime.timedelta", "datetime.timezone", "datetime.tzinfo", "decimal.Context",
+    "decimal.ContextManager", "decimal.Decimal", "functools._lru_cache_wrapper", "mmap.mmap", "os.stat_result",
+    "os.statvfs_result", "os.terminal_size", "posix.DirEntry", "posix.sched_param", "posix.times_result", "posix.uname_result",
+    "pyexpat.xmlparser", "signal.struct_siginfo", "time.struct_time", "torch.Size", "torch._C.Generator", "torch.device",
+    "torch.dtype", "torch.layout", "torch.memory_format", "types.SimpleNamespace", "unicodedata.UCD"};
 
 // As entry.compare(module + "." + name), without making that text: messages of errors ask for names often.
 int compare_joined(std::string_view entry, std::string_view module, std::string_view name) {
@@ -101,15 +61,23 @@ constexpr auto kLetters = [] {
 
 }  // namespace
 
-std::string_view type_name(Interpreter& in, const Value& value) {
-  const Type* type = type_of(in, value);
+std::string_view type_name(Interpreter& in, const Value& value) { return type_name(in, type_of(in, value)); }
+
+std::string_view type_name(Interpreter& in, const Type* type) {
   const std::string_view name = type->name->view();
   if (type->module == nullptr || type->module == in.names->builtins) return name;
   const std::string_view module = type->module->view();
+  if (!(type->type_flags & kScriptClass) && !module.starts_with("torch")) {
+    return intern(in, std::string(module) + "." + std::string(name))->view();  // interned texts live as long as the interpreter
+  }
   if (module.empty() || name.empty() || !kLetters[letters_of(module.front(), name.back(), module.size() + 1 + name.size())]) return name;
   const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), name,
                                        [&](std::string_view entry, std::string_view) { return compare_joined(entry, module, name) < 0; });
   return found != std::end(kNamedWithModule) && compare_joined(*found, module, name) == 0 ? *found : name;
+}
+
+const char* argument_type(Interpreter& in, const Value& value) {
+  return value.is_none() ? "None" : intern(in, type_name(in, value))->data;
 }
 
 bool is_instance(Interpreter& in, const Value& value, const Type* type) {

@@ -137,8 +137,7 @@ void add_iterator_state(Interpreter& in, Type* type) {
   const BuiltinTypes& t = in.types;
   if (type == t.callable_iterator) return add_rows(in, type, kReduceCallable);
   add_rows(in, type, kReduce);
-  const bool by_items = type == t.set_iterator || type == t.dict_key_iterator || type == t.dict_value_iterator ||
-                        type == t.dict_item_iterator;
+  const bool by_items = type == t.set_iterator || type->name->view().starts_with("dict_");
   if (!by_items) add_rows(in, type, kSetState);
 }
 

@@ -291,7 +291,8 @@ Value tuple_iter(Interpreter& in, const Value& self) {
   return sequence_iterator(in, in.types.tuple_iterator, IteratorKind::Tuple, self);
 }
 Value str_iter(Interpreter& in, const Value& self) {
-  return sequence_iterator(in, in.types.str_iterator, IteratorKind::Str, self);
+  Type* const type = as_str(self)->is_ascii() ? in.shared->str_ascii_iterator : in.types.str_iterator;
+  return sequence_iterator(in, type, IteratorKind::Str, self);
 }
 Value list_reversed(Interpreter& in, const Value& self) {
   Value it = sequence_iterator(in, in.types.list_reverse_iterator, IteratorKind::Reversed, self);
@@ -323,7 +324,8 @@ Value range_iter(Interpreter& in, const Value& self) {
 }
 
 Value dict_iter_of(Interpreter& in, const Value& dict, IteratorKind kind, bool reversed) {
-  Type* type = kind == IteratorKind::DictKeys     ? in.types.dict_key_iterator
+  Type* type = reversed                           ? in.shared->dict_reverse_iterators[kind == IteratorKind::DictKeys ? 0 : kind == IteratorKind::DictValues ? 1 : 2]
+               : kind == IteratorKind::DictKeys   ? in.types.dict_key_iterator
                : kind == IteratorKind::DictValues ? in.types.dict_value_iterator
                                                   : in.types.dict_item_iterator;
   DictIterator* it = start_iterator<DictIterator>(in, type, kind);
@@ -354,10 +356,16 @@ void make_iterator_types(Interpreter& in) {
   t.dict_key_iterator = iterator_type<DictIterator>(in, "dict_keyiterator", next_key, traverse_dict_iterator);
   t.dict_value_iterator = iterator_type<DictIterator>(in, "dict_valueiterator", next_value, traverse_dict_iterator);
   t.dict_item_iterator = iterator_type<DictIterator>(in, "dict_itemiterator", next_item, traverse_dict_iterator);
+  Type** const backwards = in.shared->dict_reverse_iterators;
+  backwards[0] = iterator_type<DictIterator>(in, "dict_reversekeyiterator", next_key, traverse_dict_iterator);
+  backwards[1] = iterator_type<DictIterator>(in, "dict_reversevalueiterator", next_value, traverse_dict_iterator);
+  backwards[2] = iterator_type<DictIterator>(in, "dict_reverseitemiterator", next_item, traverse_dict_iterator);
+  in.shared->str_ascii_iterator = iterator_type<SequenceIterator>(in, "str_ascii_iterator", next_in_str, traverse_sequence);
   t.callable_iterator = iterator_type<CallableIterator>(in, "callable_iterator", next_by_call, traverse_callable);
   for (Type* type :
        {t.iterator, t.list_iterator, t.list_reverse_iterator, t.tuple_iterator, t.str_iterator, t.range_iterator,
-        t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator})
+        t.set_iterator, t.dict_key_iterator, t.dict_value_iterator, t.dict_item_iterator, t.callable_iterator,
+        in.shared->str_ascii_iterator, backwards[0], backwards[1], backwards[2]})
     type->fill_later(fill_iterator);
 }
 

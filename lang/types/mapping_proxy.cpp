@@ -80,7 +80,8 @@ Value proxy_reversed(Interpreter& in, const Args& args) { return call_method(in,
 
 Value proxy_make(Interpreter& in, Type* type, const Args& args) {
   refuse_keywords("mappingproxy", args);
-  if (args.count != 1)
+  if (args.count > 1) throw_error(ErrorKind::TypeError, "mappingproxy() takes at most 1 argument (%u given)", args.count);
+  if (args.count == 0)
     throw_error(ErrorKind::TypeError, "mappingproxy() missing required argument 'mapping' (pos 1)");
   const Value& mapping = args[0];
   const bool is_mapping = mapping.is_object() && mapping.as_object()->type->slots.get_item != nullptr &&

@@ -45,7 +45,7 @@ Value tolist(Interpreter& in, const Args& args) {
 
 Value hex(Interpreter& in, const Args& args) {
   const Value bytes = memory_view_bytes(in, self_of(args));
-  return make_str(in, hex_text(bytes_of(bytes), args[1], args[2].as_int()));
+  return make_str(in, hex_text(in, bytes_of(bytes), args[1], args[2].as_int()));
 }
 
 Value toreadonly(Interpreter& in, const Args& args) {
@@ -148,7 +148,7 @@ Value numbers(Interpreter& in, const std::vector<int64_t>& from) {
 constexpr NativeDef kRows[] = {
     {"tobytes(self, /, order: str | None = 'C')", tobytes, "The data as a bytes object."},
     {"tolist(self, /)", tolist, "The data as a list."},
-    {"hex(self, /, sep=..., bytes_per_sep: int = 1)", hex, "The data as hexadecimal digits."},
+    {"hex(self, /, sep=..., bytes_per_sep: cint = 1)", hex, "The data as hexadecimal digits."},
     {"toreadonly(self, /)", toreadonly, "A readonly view of the same memory."},
     {"release(self, /)", release, "Let go of the memory."},
     {"cast(self, /, format: str, shape=...)", cast, "A view with another format or shape."},

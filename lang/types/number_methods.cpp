@@ -468,6 +468,7 @@ Value float_hex(Interpreter& in, const Args& args) {
 }
 
 Value float_fromhex(Interpreter& in, const Args& args) {
+  if (!is_str(args[1])) throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
   const Value number = Value::real(parse_hex_float(text_of(args[1])));
   return args[0].as_object() == in.types.real ? number : call(in, args[0], {number});
 }
@@ -500,11 +501,18 @@ constexpr NativeDef kIntRows[] = {
     {"__abs__(self, /)", abs_method, ""},
 };
 
+Value float_getformat(Interpreter& in, const Args& args) {
+  if (text_of(args[1]) != "double" && text_of(args[1]) != "float")
+    throw Error(ErrorKind::ValueError, "__getformat__() argument 1 must be 'double' or 'float'");
+  return make_str(in, "IEEE, little-endian");
+}
+
 constexpr NativeDef kFloatRows[] = {
+    {"__getformat__(cls, typestr: str, /)", float_getformat, "The layout of the C type 'double' or 'float'."},
     {"is_integer(self, /)", is_integer, "True if the number is a whole one."},
     {"as_integer_ratio(self, /)", float_ratio, "A pair of integers whose ratio is the number."},
     {"hex(self, /)", float_hex, "A hexadecimal representation of the number."},
-    {"fromhex(cls, string: str, /)", float_fromhex, "The number of a hexadecimal representation."},
+    {"fromhex(cls, string, /)", float_fromhex, "The number of a hexadecimal representation."},
     {"conjugate(self, /)", as_plain_float, "Returns self."},
     {"__int__(self, /)", as_int, ""},
     {"__float__(self, /)", as_plain_float, ""},
@@ -610,6 +618,13 @@ void fill_complex(Interpreter& in, Type* type) {
   slot_methods(in, type);
 }
 
+// bool inherits all but what its values show and how they combine.
+void fill_bool(Interpreter& in, Type* type) {
+  slot_methods(in, type);
+  for (const char* name : {"__hash__", "__bool__", "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__neg__", "__pos__", "__format__"})
+    dict_delete_str(in, type->attributes(), intern(in, name));
+}
+
 }  // namespace
 
 void number_methods(Interpreter& in) {
@@ -622,7 +637,7 @@ void number_methods(Interpreter& in) {
   t.real->short_make = short_float;
   t.complex->make = complex_make;
   t.integer->fill_later(fill_int);
-  t.boolean->fill_later(slot_methods);
+  t.boolean->fill_later(fill_bool);
   t.real->fill_later(fill_float);
   t.complex->fill_later(fill_complex);
 }

@@ -48,8 +48,9 @@ Value m_next(Interpreter& in, const Args& a) {
   throw Error(ErrorKind::StopIteration, std::move(value));
 }
 
-// int's own methods know ints only; the machine asks float's for the rest.
+// int's own methods know ints only, float's know ints and floats; the machine asks the other operand's for the rest.
 bool is_foreign(Interpreter& in, const Args& a) {
+  if (a.callee->owner == in.types.real) return is_complex(in, unboxed(a[1]));
   if (a.callee->owner != in.types.integer && a.callee->owner != in.types.boolean) return false;
   const Value other = unboxed(a[1]);
   return !is_whole(other);
@@ -93,6 +94,7 @@ Value m_new_arguments(Interpreter& in, const Args& a) {
 }
 template <BinaryOp kOp>
 Value m_inplace(Interpreter& in, const Args& a) {
+  if (kOp == BinaryOp::Mul && !is_index(in, a[1])) index(in, a[1]);  // a list: refused as by a wrapper
   return slots_of(a).inplace(in, kOp, a[0], a[1]);
 }
 template <UnaryOp kOp>

@@ -345,7 +345,7 @@ constexpr NativeDef kRows[] = {
     {"rjust(self, width: int, fillchar=' ', /)", rjust, "A right-justified string of length width."},
     {"center(self, width: int, fillchar=' ', /)", center, "A centered string of length width."},
     {"zfill(self, width: int, /)", zfill, "Pad a numeric string with zeros on the left."},
-    {"expandtabs(self, /, tabsize: int = 8)", expandtabs, "A copy with tabs replaced by spaces."},
+    {"expandtabs(self, /, tabsize: cint = 8)", expandtabs, "A copy with tabs replaced by spaces."},
     {"translate(self, table, /)", translate, "Replace each character by what the table gives for its code point."},
     {"maketrans(x, y=..., z=..., /)", maketrans, "A translation table for str.translate()."},
     {"format(self, /, *args, **kwargs)", format_method, "A formatted version, with substitutions from the arguments."},

@@ -9,6 +9,7 @@
 #include "lang/core/pieces.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/bytes.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/list.h"
@@ -30,13 +31,9 @@ int64_t bound(Interpreter& in, const Value& value, int64_t missing, int64_t leng
   if (value.is_int() || value.is_bool()) {
     i = value.as_int();
   } else {
-    try {
-      const Value whole = whole_index(in, value);
-      i = !is_big_int(whole) ? whole.as_int() : whole_sign(whole) < 0 ? -length - 1 : INT64_MAX;
-    } catch (const Error& error) {
-      if (error.kind != ErrorKind::TypeError) throw;
-      throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
-    }
+    if (!is_index(in, value)) throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
+    const Value whole = whole_index(in, value);
+    i = !is_big_int(whole) ? whole.as_int() : whole_sign(whole) < 0 ? -length - 1 : INT64_MAX;
   }
   if (i < 0) i = std::max<int64_t>(i + length, 0);
   return i;
@@ -110,12 +107,12 @@ Value count(Interpreter& in, const Args& args) {
 Value has_affix(Interpreter& in, const Args& args, const char* name, bool at_end) {
   Str* s = as_str(args[0]);
   const Value& affix = args[1];
+  size_t from = 0, to = s->size;
+  const bool valid = (args[2].is_none() && args[3].is_none()) || byte_range(in, s, args[2], args[3], from, to);
   if (!is_str(affix) && !is_tuple(affix)) {
     throw Error(ErrorKind::TypeError, std::string(name) + " first arg must be str or a tuple of str, not " +
                                           std::string(type_name(in, affix)));
   }
-  size_t from = 0, to = s->size;
-  const bool valid = (args[2].is_none() && args[3].is_none()) || byte_range(in, s, args[2], args[3], from, to);
   const std::string_view text = valid ? s->view().substr(from, to - from) : std::string_view();
   auto matches = [&](std::string_view part) {
     return valid && (at_end ? text.ends_with(part) : text.starts_with(part));
@@ -492,7 +489,7 @@ constexpr NativeDef kRows[] = {
      {short_split, 1}},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit,
      "A list of the substrings between separators, from the end."},
-    {"splitlines(self, /, keepends: int = False)", splitlines, "A list of the lines."},
+    {"splitlines(self, /, keepends: cint = False)", splitlines, "A list of the lines."},
     {"partition(self, sep, /)", partition, "The parts before and after the first separator, and it in between."},
     {"rpartition(self, sep, /)", rpartition, "The parts before and after the last separator, and it in between."},
 };

@@ -70,6 +70,8 @@ struct SharedObjects {
   Type* alias_type = nullptr;          // of list[int]
   Type* union_type = nullptr;          // of int | None
   Type* mapping_proxy_type = nullptr;  // of cls.__dict__
+  Type* str_ascii_iterator = nullptr;  // of texts of ASCII alone
+  Type* dict_reverse_iterators[3]{};   // of keys, values and items
   // Of the language's coroutines: sys.set_asyncgen_hooks and sys.set_coroutine_origin_tracking_depth.
   Value async_generator_first, async_generator_finalizer;
   uint32_t origin_depth = 0;

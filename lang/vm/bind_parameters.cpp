@@ -10,6 +10,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/call.h"
+#include "lang/vm/native_refusal.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::lang {
@@ -74,6 +75,7 @@ class Binder {
   }
 
   [[gnu::cold, gnu::noinline]] bool fail(const std::string& what) {
+    if (is_native_in_cpython(in_, function_->globals, function_->qualname->view())) refuse_as_native();
     in_.vm().raise_next(ErrorKind::TypeError, {function_->qualname->view(), "() ", what});
     return false;
   }
@@ -188,6 +190,29 @@ class Binder {
                                                   plural(names.size()), ": ", name_list(names)}).message);
   }
 
+  // Throws the error that a function in C has for these arguments. What was moved to the window is taken from there.
+  void refuse_as_native() {
+    std::vector<Value> given;
+    const uint32_t plain = std::min(positional_, code_.positional);
+    for (uint32_t i = 0; i < plain; ++i) given.push_back(window_[i]);
+    for (uint32_t i = plain; i < positional_; ++i)
+      given.push_back(var_args_ == kNone ? arguments_[i] : (*as_tuple(window_[var_args_]))[i - plain]);
+    std::vector<Value> names;
+    for (uint32_t i = 0; keywords_ != nullptr && i < keywords_->size; ++i) {
+      const Value& key = (*keywords_)[i];
+      if (!is_str(key)) return;
+      const uint32_t at = find(as_str(key));
+      const Value* rest = var_keywords_ == kNone ? nullptr : dict_get(in_, as_dict(window_[var_keywords_]), key);
+      names.push_back(key);
+      given.push_back(!arguments_[positional_ + i].is_undefined() ? arguments_[positional_ + i]
+                      : at != kNone                               ? window_[at]
+                      : rest != nullptr                           ? *rest
+                                                                  : Value::none());
+    }
+    const Value tuple = make_tuple(in_, names.data(), names.size());
+    refuse_native_call(in_, function_, Args{given.data(), static_cast<uint32_t>(given.size()), names.empty() ? nullptr : as_tuple(tuple)});
+  }
+
   Interpreter& in_;
   const Function* function_;
   const Code& code_;
@@ -211,13 +236,14 @@ std::string callee_text(Interpreter& in, const Value& callee) {
     switch (callee.as_object()->kind) {
       case ObjectKind::Function: {
         const Function* function = as_function(callee);
-        std::string module = is_str(function->module) ? std::string(text_of(function->module)) + "." : "";
+        const bool method = function->qualname->size != function->name->size && is_native_in_cpython(in, function->globals, function->qualname->view());
+        std::string module = is_str(function->module) && !method ? std::string(text_of(function->module)) + "." : "";
         if (module == "builtins.") module.clear();
         return module + std::string(function->qualname->view()) + "()";
       }
-      case ObjectKind::BoundMethod: return callee_text(in, known_cast<BoundMethod>(callee)->function);
-      case ObjectKind::NativeFunction:
-        return std::string(known_cast<NativeFunction>(callee)->name->view()) + "()";
+      case ObjectKind::BoundMethod:
+        if (known_cast<BoundMethod>(callee)->function.as_object()->kind == ObjectKind::NativeFunction) break;  // the name of the bound method counts
+        return callee_text(in, known_cast<BoundMethod>(callee)->function);
       case ObjectKind::Type: {
         const Type* type = known_cast<Type>(callee);
         std::string module = type->module != nullptr ? std::string(type->module->view()) + "." : "";

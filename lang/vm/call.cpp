@@ -544,6 +544,20 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
   return next;
 }
 
+namespace {
+
+// Callables that take keywords of any type, to keep them or to look them up: functools.partial(f, **{1: 2}), a cached function.
+bool takes_any_keywords(const Value& callee) {
+  if (!callee.is_object()) return false;
+  const auto& order = (is_type(callee) ? as_type(callee) : callee.as_object()->type)->mro;
+  return std::any_of(order.begin(), order.end(), [](const Type* type) {
+    const std::string_view name = type->name->view();
+    return (type->type_flags & kScriptClass) == 0 && (name == "partial" || name == "CachedFunction") && type->module->view() == "functools";
+  });
+}
+
+}  // namespace
+
 // f(*positional, **keywords): the operands are the callee, a list or tuple, and a dict.
 Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t result) {
   Frame* const caller = top_;
@@ -582,9 +596,11 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     values.assign(as_tuple(positional)->begin(), as_tuple(positional)->end());
   }
   Value names;
+  bool named = true;
   if (has_keywords && as_dict(keywords)->count != 0) {
     std::vector<Value> keys;
     dict_for_each(as_dict(keywords), [&](const Value& key, const Value& value) {
+      named = named && is_str(key);
       keys.push_back(key);
       values.push_back(value);
     });
@@ -601,6 +617,7 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
       callee = Value(method);
     }
   }
+  if (!named && !takes_any_keywords(callee)) throw Error(ErrorKind::TypeError, "keywords must be strings");
   Value answer;
   const uint32_t count = static_cast<uint32_t>(values.size());
   if (is_function(callee)) {

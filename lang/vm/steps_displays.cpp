@@ -151,10 +151,9 @@ void list_extend_step(Interpreter& in, const Value& list, const Value& iterable)
 namespace {
 
 void merge_argument(Interpreter& in, Dict* into, const Value& key, const Value& value, const Value& callee) {
-  if (!is_str(key)) throw Error(ErrorKind::TypeError, "keywords must be strings");
   if (dict_get(in, into, key) != nullptr) {
     throw Error(ErrorKind::TypeError, callee_text(in, callee) + " got multiple values for keyword argument '" +
-                                          std::string(text_of(key)) + "'");
+                                          str_text(in, key) + "'");
   }
   dict_set(in, into, key, value);
 }

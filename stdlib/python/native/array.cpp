@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/objects/class.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/pieces.h"
 #include "lang/core/booking.h"
@@ -140,7 +141,7 @@ int64_t int_item(Interpreter& in, const ItemKind& kind, const Value& value) {
 
 uint32_t character_item(const Value& value) {
   if (!is_str(value) || as_str(value)->length != 1)
-    throw Error(ErrorKind::TypeError, "array item must be a unicode character");
+    throw Error(ErrorKind::TypeError, "array item must be unicode character");
   const char* p = as_str(value)->data;
   return decode_char(p);
 }
@@ -184,7 +185,7 @@ void add_bytes(Interpreter& in, Array* a, const Value& value);
 const ItemKind& kind_of(Interpreter& in, const Value& code) {
   if (!is_str(code) || as_str(code)->length != 1) {
     throw_error(ErrorKind::TypeError, "array() argument 1 must be a unicode character, not %s",
-                std::string(type_name(in, code)).c_str());
+                argument_type(in, code));
   }
   for (const ItemKind& kind : kKinds) {
     if (text_of(code)[0] == kind.code) return kind;
@@ -481,6 +482,8 @@ Value array_fromlist(Interpreter& in, const Args& args) {
 }
 
 Value array_fromunicode(Interpreter& in, const Args& args) {
+  if (!is_str(args[1]))
+    throw_error(ErrorKind::TypeError, "fromunicode() argument must be str, not %s", argument_type(in, args[1]));
   if (self_of(args)->items->code != 'u')
     throw Error(ErrorKind::ValueError, "fromunicode() may only be called on unicode type arrays");
   extend_with(in, self_of(args), args[1]);
@@ -516,7 +519,9 @@ Value array_remove(Interpreter& in, const Args& args) {
 }
 
 size_t clamp_index(Interpreter& in, const Value& v, size_t size) {
-  int64_t i = int_argument(in, v);
+  if (!is_index(in, v)) throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  const Value whole = whole_index(in, v);
+  int64_t i = !is_big_int(whole) ? whole.as_int() : whole_sign(whole) < 0 ? INT64_MIN : INT64_MAX;
   if (i < 0) i = std::max<int64_t>(0, i + static_cast<int64_t>(size));
   return static_cast<size_t>(std::min<int64_t>(i, static_cast<int64_t>(size)));
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lang/objects/class.h"
 #include "lang/core/host.h"
 #include "lang/core/names.h"
 #include "stdlib/python/native/binary_file.h"
@@ -193,7 +194,7 @@ Value file_readinto(Interpreter& in, const Args& args) {
   Buffer buffer;
   if (!find_writable(in, args[1], buffer)) {
     throw_error(ErrorKind::TypeError, "%s() argument must be read-write bytes-like object, not %s",
-                std::string(args.callee->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
+                std::string(args.callee->name->view()).c_str(), argument_type(in, args[1]));
   }
   const PinnedBuffer pinned(in, args[1], true);
   const bool once = !f->buffered || args.callee->name->view() == "readinto1";

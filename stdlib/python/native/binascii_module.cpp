@@ -36,7 +36,7 @@ namespace {
 
 Value hexlify(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
-  return make_bytes(in, hex_text(data, args[1], int_argument(in, args[2])));
+  return make_bytes(in, hex_text(in, data, args[1], int_argument(in, args[2])));
 }
 
 int digit_of(char c) {
@@ -123,6 +123,8 @@ Value from_base64(Interpreter& in, const Args& args) {
 const NativeDef kFunctions[] = {
     {"hexlify(data, sep=..., bytes_per_sep=1)", hexlify, "The bytes as hexadecimal digits."},
     {"unhexlify(hexstr, /)", unhexlify, "The bytes of hexadecimal digits."},
+    {"b2a_hex(data, sep=..., bytes_per_sep=1)", hexlify, "The bytes as hexadecimal digits."},
+    {"a2b_hex(hexstr, /)", unhexlify, "The bytes of hexadecimal digits."},
     {"b2a_base64(data, /, *, newline=True)", to_base64, "The bytes in base 64."},
     {"a2b_base64(data, /, *, strict_mode=False)", from_base64, "The bytes of base 64."},
 };
@@ -132,6 +134,10 @@ const NativeDef kFunctions[] = {
 void fill_binascii(Interpreter& in, Module& module) {
   for (const NativeDef& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
   add_mail_encodings(in, module);
+  dict_for_each(module.dict, [&](const Value&, const Value& value) {  // CPython has them in the module itself
+    if (value.is_object() && value.as_object()->kind == ObjectKind::NativeFunction)
+      known_cast<NativeFunction>(value)->module = intern(in, "binascii");
+  });
 }
 
 }  // namespace tessera::stdlib

@@ -25,6 +25,8 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
   const Value &a = args[0], &key = args[4];
   int64_t low = int_argument(in, args[2]);
   if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
+  if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && args[3].is_none() && length(in, a) >= 0)
+    throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
   int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;

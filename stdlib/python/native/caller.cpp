@@ -1,4 +1,4 @@
-// _caller: where a call comes from, for warnings, logging and tracebacks.
+// _caller: where a call comes from, for warnings, logging and tracebacks, and how messages name what it was given.
 #include "lang/compiler/chunk.h"
 #include "lang/syntax/source.h"
 #include "lang/vm/frame.h"
@@ -22,10 +22,13 @@ Value caller(Interpreter& in, const Args& args) {
                          Value(frame->code->name), module != nullptr ? *module : make_str(in, "__main__")});
 }
 
+Value type_name_of(Interpreter& in, const Args& args) { return make_str(in, type_name(in, args[0])); }
+
 }  // namespace
 
 void fill_caller(Interpreter& in, Module& module) {
   in.def(module, "caller(depth, /)", "File, line, function and module of a call.", caller);
+  in.def(module, "type_name(value, /)", "The name of a value's type as messages of CPython's functions in C have it.", type_name_of);
 }
 
 }  // namespace tessera::stdlib

@@ -197,6 +197,23 @@ void deque_del(Interpreter& in, const Value& self, const Value& key) {
   const Value gone = remove_at(deque_of(self), checked_index(in, deque_of(self), key));
 }
 
+// The special methods convert what the operators refuse in words of their own.
+Value deque_getitem(Interpreter& in, const Args& args) { return deque_get(in, args[0], Value::integer(index(in, args[1]))); }
+Value deque_setitem(Interpreter& in, const Args& args) {
+  deque_set(in, args[0], Value::integer(index(in, args[1])), args[2]);
+  return Value::none();
+}
+Value deque_delitem(Interpreter& in, const Args& args) {
+  deque_del(in, args[0], Value::integer(index(in, args[1])));
+  return Value::none();
+}
+
+const NativeDef kItemMethods[] = {
+    {"__getitem__(self, key, /)", deque_getitem, ""},
+    {"__setitem__(self, key, value, /)", deque_setitem, ""},
+    {"__delitem__(self, key, /)", deque_delitem, ""},
+};
+
 int64_t find(Interpreter& in, Deque* d, const Value& item, size_t from, size_t to) {
   const uint64_t changes = d->changes;
   for (size_t i = from; i < std::min(to, d->size); ++i) {
@@ -443,11 +460,6 @@ size_t clamp_index(int64_t i, size_t size) {
   return static_cast<size_t>(std::min<int64_t>(i, static_cast<int64_t>(size)));
 }
 
-size_t clamp_index(Interpreter& in, const Value& v, size_t size, size_t otherwise) {
-  if (v.is_undefined()) return otherwise;
-  return clamp_index(int_argument(in, v), size);
-}
-
 size_t slice_bound(Interpreter& in, const Value& v, size_t size, size_t otherwise) {
   if (v.is_undefined()) return otherwise;
   if (!is_index(in, v)) throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
@@ -465,10 +477,11 @@ Value deque_index(Interpreter& in, const Args& args) {
 
 Value deque_insert(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
+  const int64_t place = int_argument(in, args[1]);
   if (d->maxlen != kUnbounded && d->size >= static_cast<size_t>(d->maxlen)) {
     throw Error(ErrorKind::IndexError, "deque already at its maximum size");
   }
-  const size_t at = clamp_index(in, args[1], d->size, 0);
+  const size_t at = clamp_index(place, d->size);
   push_back(d, args[2]);
   for (size_t i = d->size - 1; i > at; --i) std::swap(d->at(i), d->at(i - 1));
   return Value::none();
@@ -497,9 +510,10 @@ Value deque_reverse(Interpreter&, const Args& args) {
 
 Value deque_rotate(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
+  int64_t n = int_argument(in, args[1]);
   if (d->size < 2) return Value::none();
   const int64_t size = static_cast<int64_t>(d->size);
-  int64_t n = int_argument(in, args[1]) % size;
+  n %= size;
   if (n < 0) n += size;
   if (n * 2 <= size) {
     for (; n > 0; --n) push_front(d, take_back(d));
@@ -593,6 +607,7 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_methods(type, kMethods, std::size(kMethods));
   in.add_property(type, "maxlen", deque_maxlen);
   slot_methods(in, type);
+  in.add_methods(type, kItemMethods, std::size(kItemMethods));
   operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Mul));
   dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in, false)));
   dict_set_str(in, type->attributes(), intern(in, "_reverse_iterator"), Value(make_iterator_type(in, true)));

@@ -351,8 +351,8 @@ Value moment_compare(Interpreter& in, CompareOp op, const Value& self, const Val
 }
 
 const NativeDef kMomentMethods[] = {
-    {"_toordinal(self)", moment_ordinal, "The number of the day, 1 for January 1 of year 1."},
-    {"_weekday(self)", moment_weekday, "0 for Monday ... 6 for Sunday."},
+    {"toordinal(self)", moment_ordinal, "The number of the day, 1 for January 1 of year 1."},
+    {"weekday(self)", moment_weekday, "0 for Monday ... 6 for Sunday."},
     {"_fields(self)", moment_fields, "All numbers from the year to the microsecond."},
 };
 
@@ -374,6 +374,11 @@ void add_moment(Interpreter& in, Module& module) {
   slot_methods(in, type);
   operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Sub));
   in.add_methods(type, kMomentMethods, std::size(kMomentMethods));
+  for (const std::string_view name : {"toordinal", "weekday"}) {
+    const Value method = *dict_get_text(type->attributes(), name);
+    dict_delete_str(in, type->attributes(), intern(in, name));
+    dict_set_str(in, type->attributes(), intern(in, "_" + std::string(name)), method);
+  }
   in.add_property(type, "_us", moment_us);
   in.add_property(type, "_year", moment_year);
   in.add_property(type, "_month", moment_month);

@@ -95,11 +95,17 @@ void remember(Interpreter& in, CachedFunction* f, const Value& key, const Value&
   dict_set(in, as_dict(store), key, Value::integer(n));
 }
 
+void check_names(const Args& args) {
+  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i)
+    if (!is_str((*args.keyword_names)[i])) throw Error(ErrorKind::TypeError, "keywords must be strings");
+}
+
 Value call_cached(Interpreter& in, const Value& self, const Args& args) {
   CachedFunction* f = cached_of(self);
   const Value keep = self;
   if (f->maxsize == 0) {
     ++f->misses;
+    check_names(args);
     return call(in, f->function, args);
   }
   const Value key = key_of(in, f, args);
@@ -114,6 +120,7 @@ Value call_cached(Interpreter& in, const Value& self, const Args& args) {
     return f->nodes[n].result;
   }
   ++f->misses;
+  check_names(args);
   Value result = call(in, f->function, args);
   if (f->maxsize == kUnbounded) dict_set(in, as_dict(f->store), key, result);
   else remember(in, f, key, result);
@@ -218,6 +225,7 @@ Value call_partial(Interpreter& in, const Value& self, const Args& args) {
   constexpr uint32_t kFew = 8;
   const Tuple* first = as_tuple(p->args);
   if (first->size + args.count > kFew) return call_with_more(in, p, args);
+  check_names(args);
   Value values[kFew];
   std::copy_n(first->items, first->size, values);
   std::copy_n(args.values, args.count, values + first->size);

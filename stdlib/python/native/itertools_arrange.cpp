@@ -163,14 +163,14 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
 
 // The iterable and r of the three others.
 Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const char* function, bool r_optional) {
-  refuse_others(args, function, {"iterable", "r"});
+  if (args.count > 2) throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (%u given)", function, args.count);
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* r = make_argument(args, 1, "r");
   if (iterable == nullptr || (r == nullptr && !r_optional)) {
     throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function,
                 iterable == nullptr ? "iterable" : "r", iterable == nullptr ? 1 : 2);
   }
-  if (args.count > 2) throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (%u given)", function, args.count);
+  refuse_others(args, function, {"iterable", "r"});
   const int64_t wanted = r_optional ? 0 : int_argument(in, *r);
   const Value pool = tuple_from(in, *iterable);
   const size_t n = as_tuple(pool)->size;

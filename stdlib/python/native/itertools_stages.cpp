@@ -1,6 +1,7 @@
 // Iterators over one source, or over several one after the other: each takes an item, decides, and hands it on.
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/types/bytes.h"
 #include "lang/types/iterators.h"
 #include "stdlib/python/native/itertools.h"
 
@@ -185,12 +186,11 @@ Value make_accumulate(Interpreter& in, Type* type, const Args& args) {
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* function = make_argument(args, 1, "func");
   const Value* initial = keyword_argument(args, "initial");
+  if (args.count > 3) throw_error(ErrorKind::TypeError, "accumulate() takes at most 3 arguments (%u given)", args.count);
+  if (args.positional() > 2)
+    throw_error(ErrorKind::TypeError, "accumulate() takes at most 2 positional arguments (%u given)", args.positional());
   if (iterable == nullptr)
     throw Error(ErrorKind::TypeError, "accumulate() missing required argument 'iterable' (pos 1)");
-  if (args.positional() > 2) {
-    throw_error(ErrorKind::TypeError, "accumulate() takes at most 2 positional arguments (%u given)",
-                args.positional());
-  }
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string name(text_of((*args.keyword_names)[i]));
     if (name != "iterable" && name != "func" && name != "initial")
@@ -356,9 +356,14 @@ Value make_islice(Interpreter& in, Type* type, const Args& args) {
     stop = bound(in, args[1], UINT64_MAX, 0,
                  "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
   } else {
+    const Value second = args[2];
+    const auto read_stop = [&] {
+      return bound(in, second, UINT64_MAX, 0, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+    };
+    const bool whole = args[1].is_none() || is_index(in, args[1]);
+    if (!whole) read_stop();  // a stop that is no index is refused first
     first = bound(in, args[1], 0, 0, kIndices);
-    stop = bound(in, args[2], UINT64_MAX, 0,
-                 "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+    stop = read_stop();
     if (args.positional() == 4)
       step = bound(in, args[3], 1, 1, "Step for islice() must be a positive integer or None.");
   }

@@ -257,6 +257,7 @@ Value pow_function(Interpreter& in, const Args& args) {
 
 Value ldexp_function(Interpreter& in, const Args& args) {
   const double x = real_argument(in, args[0]);
+  if (!is_whole(unboxed(args[1]))) throw Error(ErrorKind::TypeError, "Expected an int as second argument to ldexp.");
   const Value power = whole_index(in, args[1]);
   const int64_t e = is_big_int(power) ? whole_sign(power) * INT64_MAX : power.as_int();
   if (x == 0.0 || !std::isfinite(x)) return Value::real(x);

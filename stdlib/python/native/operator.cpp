@@ -372,6 +372,10 @@ void fill_operator(Interpreter& in, Module& module) {
     add_double(in, module, text.substr(0, text.find('(')));
   }
   for (const NativeDef& f : kPlainFunctions) in.def(module, f.signature, f.doc, f.function);
+  dict_for_each(module.dict, [&](const Value&, const Value& value) {  // as CPython's, whose native half is a module of its own
+    if (value.is_object() && value.as_object()->kind == ObjectKind::NativeFunction)
+      known_cast<NativeFunction>(value)->module = intern(in, "_operator");
+  });
   add_getter(in, module, "itemgetter", make_itemgetter, call_itemgetter,
              "itemgetter(2)(r) is r[2]; itemgetter(2, 5)(r) is (r[2], r[5]).");
   add_getter(in, module, "attrgetter", make_attrgetter, call_attrgetter,

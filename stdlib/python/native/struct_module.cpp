@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "lang/objects/class.h"
 #include "lang/core/pieces.h"
 #include "lang/core/make_object.h"
 #include "lang/types/bigint.h"
@@ -53,7 +54,7 @@ size_t standard_width(char code) {
 Format parse_format(Interpreter& in, const Value& value) {
   if (!is_str(value) && !is_bytes(value)) {
     throw_error(ErrorKind::TypeError, "Struct() argument 1 must be a str or bytes object, not %s",
-                std::string(type_name(in, value)).c_str());
+                std::string(type_of(in, value)->name->view()).c_str());
   }
   std::string_view text = is_str(value) ? text_of(value) : bytes_of(value);
   Format format;
@@ -280,6 +281,7 @@ Value calcsize(Interpreter& in, const Args& args) {
 }
 
 Value pack(Interpreter& in, const Args& args) {
+  if (args[0].is_undefined()) throw Error(ErrorKind::TypeError, "missing format argument");
   return pack_values(in, cached_format(in, args[0]), as_tuple(args[1]), "pack");
 }
 
@@ -310,16 +312,21 @@ size_t place_of(Interpreter& in, int64_t offset, size_t needed, size_t size, boo
 }
 
 Value pack_into(Interpreter& in, const Args& args) {
+  if (args[0].is_undefined()) throw Error(ErrorKind::TypeError, "missing format argument");
   const Format format = cached_format(in, args[0]);
+  const size_t given = as_tuple(args[3])->size;
+  if (args[2].is_undefined()) throw_struct(in, args[1].is_undefined() ? "pack_into expected buffer argument" : "pack_into expected offset argument");
+  if (given != format.values)
+    throw_struct(in, "pack_into expected " + std::to_string(format.values) + " items for packing (got " + std::to_string(given) + ")");
   Buffer shape;
   if (!find_writable(in, args[1], shape)) {
     throw_error(ErrorKind::TypeError, "argument must be read-write bytes-like object, not %s",
-                std::string(type_name(in, args[1])).c_str());
+                argument_type(in, args[1]));
   }
   const PinnedBuffer buffer(in, args[1], true);
   const int64_t offset = int_argument(in, args[2]);
   const Tuple* values = as_tuple(args[3]);
-  if (values->size == format.values) place_of(in, offset, format.size, buffer.get().size, true);
+  place_of(in, offset, format.size, buffer.get().size, true);
   const Value bytes = pack_values(in, format, values, "pack_into");
   const size_t at = place_of(in, offset, format.size, buffer.get().size, true);
   std::memcpy(buffer.get().data + at, bytes_of(bytes).data(), format.size);
@@ -344,8 +351,8 @@ Value unpack_from(Interpreter& in, const Args& args) {
 
 const NativeDef kFunctions[] = {
     {"calcsize(format, /)", calcsize, "The size of what the format describes."},
-    {"pack(format, /, *values)", pack, "The values as bytes."},
-    {"pack_into(format, buffer, offset, /, *values)", pack_into, "Write the values into a buffer."},
+    {"pack(format=..., /, *values)", pack, "The values as bytes."},
+    {"pack_into(format=..., buffer=..., offset=..., /, *values)", pack_into, "Write the values into a buffer."},
     {"unpack(format, buffer, /)", unpack, "The values that the bytes stand for."},
     {"unpack_from(format, /, buffer, offset=0)", unpack_from, "The values that stand somewhere in a buffer."},
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "lang/objects/class.h"
 #include "lang/types/codec.h"
 #include "lang/core/host.h"
 #include "lang/core/object_cast.h"
@@ -204,7 +205,7 @@ Value get_profile(Interpreter& in, const Args&) { return undefined_as_none(in.vm
 
 Value call_tracing(Interpreter& in, const Args& args) {
   if (!is_tuple(args[1])) {
-    throw_error(ErrorKind::TypeError, "call_tracing() argument 2 must be tuple, not %s", std::string(type_name(in, args[1])).c_str());
+    throw_error(ErrorKind::TypeError, "call_tracing() argument 2 must be tuple, not %s", argument_type(in, args[1]));
   }
   const Tuple* const given = as_tuple(args[1]);
   return in.vm().call_traced(args[0], Args{given->items, given->size});

@@ -1,4 +1,5 @@
 // Writing of text files, and the places in them.
+#include "lang/objects/class.h"
 #include "stdlib/python/native/text_file.h"
 
 #include <unistd.h>
@@ -191,7 +192,7 @@ Value file_write(Interpreter& in, const Args& args) {
     throw_error(
         ErrorKind::TypeError,
         f->place == Place::Memory ? "string argument expected, got '%s'" : "write() argument must be str, not %s",
-        std::string(type_name(in, args[1])).c_str());
+        f->place == Place::Memory ? std::string(type_name(in, args[1])).c_str() : argument_type(in, args[1]));
   }
   check_open(in, f);
   if (!f->writable) throw_unsupported(in, "not writable");

@@ -1,0 +1,25 @@
+// Functions of the library that are written in the language and that CPython has in C: the errors of wrong calls speak as C's do.
+#pragma once
+
+#include <string_view>
+
+#include "lang/core/native.h"
+
+namespace tessera::lang {
+
+class Interpreter;
+struct Dict;
+struct Function;
+
+// Whether a module's `__native__` names the function: True stands for all of the module, a tuple holds names of its level.
+bool is_native_in_cpython(Interpreter& in, const Dict* globals, std::string_view qualname);
+
+// Throws the TypeError of a function in C with the same parameters, if that has one for these arguments. It does so for methods, and for
+// functions of a module that is native as a whole: a tuple in `__native__` may name functions that are Python's in CPython too.
+//
+// A parameter before `/` is one of METH_O or of a function that takes positions only; special methods are slot wrappers. The module's
+// `__parsed__` maps the name of a function whose arguments CPython parses by a format to the name that the format gives it, "" if none, with a colon and
+// letters (i: an int) behind where it converts them before it counts; where `__parsed__` is False, CPython has the module in Python.
+void refuse_native_call(Interpreter& in, const Function* function, const Args& args);
+
+}  // namespace tessera::lang
