@@ -41,8 +41,8 @@ const Value* parsed_name(const Function* function, const Type* owner, uint32_t s
   return nullptr;
 }
 
-// "(self, key, /, last=...)", the parameters as a signature of native functions has them.
-std::string parameter_text(const Function* function) {
+// "(self, key, /, last=...)", the parameters from number `from` on as a signature of native functions has them.
+std::string parameter_text(const Function* function, uint32_t from) {
   const Code& code = *function->code;
   const uint32_t defaults = function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
   const uint32_t first_default = code.positional - std::min(defaults, code.positional);
@@ -52,7 +52,7 @@ std::string parameter_text(const Function* function) {
     if (text.size() > 1) text += ", ";
     (text += part) += optional ? "=..." : "";
   };
-  for (uint32_t i = 0; i < code.positional; ++i) {
+  for (uint32_t i = from; i < code.positional; ++i) {
     add(code.parameters[i]->view(), i >= first_default);
     if (i + 1 == only) add("/", false);
   }
@@ -150,10 +150,9 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
   const Value* const parsed = parsed_name(function, owner, skip);
   const std::string_view format = parsed != nullptr ? text_of(*parsed) : function->name->view();
   const std::string name(format.substr(0, format.find(':')));
-  const std::string text = name + parameter_text(function);
+  const std::string text = name + parameter_text(function, offered ? 1 : 0);
   Signature signature = parse_signature(in, text);
   if (method && name == "__init__") signature.function_name = owner->name->view();
-  if (offered) signature.parameters.erase(signature.parameters.begin());
   const Value made = in.new_function(text.c_str(), "", answer_nothing);
   auto* const f = known_cast<NativeFunction>(made);
   f->signature = &signature;
