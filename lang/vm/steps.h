@@ -7,6 +7,7 @@
 #include "lang/core/native.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
+#include "lang/types/types.h"
 #include "lang/vm/frame.h"
 
 namespace tessera::lang {
@@ -70,6 +71,32 @@ inline int64_t floor_quotient(int64_t i, int64_t j) {
     return static_cast<uint32_t>(i) / static_cast<uint32_t>(j);
   const int64_t q = i / j;
   return i % j < 0 ? q - 1 : q;
+}
+
+// Two ints, or an int and a float, as doubles that lose nothing: the ints are below 2**53.
+inline bool are_exact_doubles(const Value& x, const Value& y, double& a, double& b) noexcept {
+  const auto exact = [](const Value& v, double& number) {
+    if (v.is_float()) {
+      number = v.as_float();
+      return true;
+    }
+    if (!v.is_int() || v.as_int() >= int64_t{1} << 53 || v.as_int() <= -(int64_t{1} << 53)) return false;
+    number = static_cast<double>(v.as_int());
+    return true;
+  };
+  return exact(x, a) && exact(y, b);
+}
+// power = x ** y. Returns false if y is negative or the answer has more than 64 bits.
+inline bool int_power(int64_t x, int64_t y, int64_t& power) noexcept {
+  if (y < 0 || y > 64) return false;
+  power = 1;
+  for (; y > 0; --y)
+    if (__builtin_mul_overflow(power, x, &power)) return false;
+  return true;
+}
+// Two texts whose class is str itself.
+inline bool are_texts(const BuiltinTypes& types, const Value& x, const Value& y) noexcept {
+  return x.is_object() && y.is_object() && x.as_object()->type == types.str && y.as_object()->type == types.str;
 }
 
 // --- names
