@@ -186,6 +186,14 @@ bool has_item(Interpreter& in, const Value& iterable, bool wanted) {
     }
     return false;
   }
+  if (is_plain_sequence(in, iterable)) {
+    const Value keep = iterable;
+    for (size_t i = 0; plain_item(keep, i, item); ++i) {
+      count_item(in);
+      if ((item.is_bool() ? item.as_bool() : truth(in, item)) == wanted) return true;
+    }
+    return false;
+  }
   const Value it = iter(in, iterable);
   while (next(in, it, item)) {
     if (truth(in, item) == wanted) return true;

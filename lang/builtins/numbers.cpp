@@ -90,6 +90,18 @@ bool short_divmod(Interpreter& in, Value* args, Value& answer) {
 
 template <unsigned kBase>
 Value in_base(Interpreter& in, const Args& args) {
+  if (args[0].is_int()) {
+    char text[72], *const end = text + sizeof text, *p = end;
+    const int64_t number = args[0].as_int();
+    uint64_t rest = number < 0 ? -static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+    do *--p = "0123456789abcdef"[rest % kBase];
+    while ((rest /= kBase) != 0);
+    *--p = kBase == 2 ? 'b' : kBase == 8 ? 'o' : 'x';
+    *--p = '0';
+    if (number < 0) *--p = '-';
+    const auto size = static_cast<size_t>(end - p);
+    return make_str(in, {p, size}, size);
+  }
   std::string text = whole_text(in, whole_index(in, args[0]), kBase);
   text.insert(text[0] == '-' ? 1 : 0, kBase == 2 ? "0b" : kBase == 8 ? "0o" : "0x");
   return make_str(in, text);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "lang/core/error.h"
 #include "lang/types/hash.h"
@@ -284,8 +285,23 @@ Value inverse_modulo(Interpreter& in, const Value& a, const Value& m) {
 
 }  // namespace
 
+static int64_t short_power_modulo(int64_t base, uint64_t exponent, int64_t modulus) {
+  const auto times = [modulus](int64_t a, int64_t b) {
+    return modulus <= INT32_MAX ? a * b % modulus : static_cast<int64_t>(static_cast<__int128>(a) * b % modulus);
+  };
+  int64_t result = 1 % modulus, square = base % modulus;
+  if (square < 0) square += modulus;
+  for (; exponent != 0; exponent >>= 1) {
+    if (exponent & 1) result = times(result, square);
+    if (exponent > 1) square = times(square, square);
+  }
+  return result;
+}
+
 Value whole_power_modulo(Interpreter& in, const Value& base, const Value& exponent, const Value& modulus) {
   if (whole_sign(modulus) == 0) throw Error(ErrorKind::ValueError, "pow() 3rd argument cannot be 0");
+  if (base.is_int() && exponent.is_int() && exponent.as_int() >= 0 && modulus.is_int() && modulus.as_int() > 0)
+    return Value::integer(short_power_modulo(base.as_int(), static_cast<uint64_t>(exponent.as_int()), modulus.as_int()));
   const Value m = whole_absolute(in, modulus);
   const bool inverse = whole_sign(exponent) < 0;
   const Value b = inverse ? inverse_modulo(in, base, m) : whole_binary(in, BinaryOp::Mod, base, m);
@@ -295,11 +311,14 @@ Value whole_power_modulo(Interpreter& in, const Value& base, const Value& expone
 }
 
 Value whole_gcd(Interpreter& in, const Value& a, const Value& b) {
+  if (a.is_int() && b.is_int() && a.as_int() != INT64_MIN && b.as_int() != INT64_MIN)
+    return Value::integer(std::gcd(a.as_int(), b.as_int()));
   const WholeView x(a), y(b);
   return make_whole(in, greatest_common_divisor(in, x.limbs(), y.limbs()), false);
 }
 
 Value whole_square_root(Interpreter& in, const Value& a) {
+  if (a.is_int() && a.as_int() < int64_t{1} << 52) return Value::integer(static_cast<int64_t>(std::sqrt(static_cast<double>(a.as_int()))));
   return make_whole(in, square_root(in, WholeView(a).limbs()), false);
 }
 

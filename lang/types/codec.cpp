@@ -45,15 +45,21 @@ constexpr CodecName kCodecs[] = {
     {"utf32be", Codec::Utf32Big, "utf-32-be"},
 };
 
+const CodecName* find_plain(std::string_view alias) {
+  for (const CodecName& each : kCodecs) {
+    if (each.alias == alias) return &each;
+  }
+  return nullptr;
+}
+
 const CodecName* find_codec(std::string_view encoding) {
+  static const CodecName* const utf8 = find_plain("utf8");
+  if (encoding == "utf-8") return utf8;
   std::string plain;
   for (const char c : encoding) {
     if (c != '-' && c != '_' && c != ' ') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
   }
-  for (const CodecName& each : kCodecs) {
-    if (each.alias == plain) return &each;
-  }
-  return nullptr;
+  return find_plain(plain);
 }
 
 // codecs._encode_text or _decode_text, which know the registry.

@@ -257,7 +257,10 @@ int32_t dict_find_int(const Dict* d, int64_t key) noexcept {
   });
 }
 
-int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
+constexpr int32_t kUnsure = -2;
+
+// The entry of the key, kNoEntry, or kUnsure if only a script can tell.
+[[gnu::always_inline]] static inline int32_t find_surely(Interpreter& in, const Dict* d, const Value& key, int64_t hash) noexcept {
   bool met_object = false;  // with the same hash, and perhaps equal: a script decides that
   if (is_plain_str(in, key)) {
     const Str* const wanted = as_str(key);
@@ -284,7 +287,20 @@ int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
     });
     if (at >= 0 || !met_object) return at;
   }
-  return find_any(in, d, key, hash);
+  return kUnsure;
+}
+
+int32_t dict_find(Interpreter& in, Dict* d, const Value& key, int64_t hash) {
+  const int32_t at = find_surely(in, d, key, hash);
+  return at != kUnsure ? at : find_any(in, d, key, hash);
+}
+
+bool dict_get_surely(Interpreter& in, const Dict* d, const Value& key, const Value*& found) noexcept {
+  const bool text = is_plain_str(in, key);
+  if (!text && !key.is_int()) return false;
+  const int32_t at = find_surely(in, d, key, text ? str_hash(as_str(key)) : hash_int(key.as_int()));
+  found = at < 0 ? nullptr : &d->entries[at].value;
+  return at != kUnsure;
 }
 
 const Value* dict_get(Interpreter& in, Dict* d, const Value& key) {

@@ -49,6 +49,8 @@ constexpr int32_t kNoEntry = -1;
 // By any key. Null: not there. The pointers live until the dict changes. Unhashable keys raise TypeError.
 int32_t dict_find(Interpreter& in, Dict* dict, const Value& key, int64_t hash);
 const Value* dict_get(Interpreter& in, Dict* dict, const Value& key);
+// The same of a str or an int, without running a script. Returns false if only a script can tell.
+bool dict_get_surely(Interpreter& in, const Dict* dict, const Value& key, const Value*& found) noexcept;
 void dict_set(Interpreter& in, Dict* dict, const Value& key, Value value);
 void dict_set(Interpreter& in, Dict* dict, const Value& key, int64_t hash, Value value);
 bool dict_delete(Interpreter& in, Dict* dict, const Value& key);

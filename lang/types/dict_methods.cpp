@@ -204,10 +204,16 @@ Value make_from(Interpreter& in, Type* type, const Args& args) {
 }
 
 bool short_get(Interpreter& in, Value* args, Value& answer) {
-  if (!is_str(args[1]) || args[1].as_object()->type != in.types.str) return false;
-  const Value* const found = dict_get_str(as_dict(args[0]), as_str(args[1]));
-  if (found == nullptr) return false;
-  answer = *found;
+  const Value* found;
+  if (!dict_get_surely(in, as_dict(args[0]), args[1], found)) return false;
+  answer = found != nullptr ? *found : Value::none();
+  return true;
+}
+
+bool short_update(Interpreter& in, Value* args, Value& answer) {
+  if (!args[1].is_object() || args[1].as_object()->type != in.types.dict) return false;
+  dict_merge(in, as_dict(args[0]), as_dict(args[1]));
+  answer = Value::none();
   return true;
 }
 
@@ -222,7 +228,8 @@ constexpr NativeDef kRows[] = {
     {"popitem(self, /)", popitem, "Remove and return the last (key, value) pair."},
     {"clear(self, /)", clear, "Remove all items."},
     {"copy(self, /)", copy, "A shallow copy."},
-    {"update(self, /, *args, **kwargs)", update, "Update from a mapping or an iterable of pairs, and from keywords."},
+    {"update(self, /, *args, **kwargs)", update, "Update from a mapping or an iterable of pairs, and from keywords.",
+     {short_update, 2}},
     {"fromkeys(cls, iterable, value=None, /)", fromkeys, "A new dictionary with keys from iterable and one value."},
     {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the keys."},
     {"__init__(self, /, *args, **kwargs)", init, "Initialize self."},

@@ -344,6 +344,15 @@ void set_update(Interpreter& in, Set* set, const Value& iterable) {
     }
     return;
   }
+  if (iterable.is_object() && iterable.as_object()->type == in.types.str) {
+    const Str* const text = as_str(iterable);
+    StopBudget budget(in);
+    for (const char *p = text->data, *const end = p + text->size; p < end; budget.take()) {
+      const Value item = char_str(in, decode_char(p));
+      set_add_hashed(in, set, item, str_hash(as_str(item)));
+    }
+    return;
+  }
   for_each(in, iterable, [&](Value item) { set_add(in, set, item); });
 }
 

@@ -193,24 +193,13 @@ class FewValues {
   return true;
 }
 
-// Past the usual ways: with defaults, keywords or conversions. A function of its own: the others must not pay for its frame.
+// Past the usual ways: with conversions, *args, or a self of another type. A function of its own: the others must not pay for its frame.
 [[gnu::noinline]] static bool call_native_long(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
                                                uint32_t count, Value& target) {
   Object* failed = nullptr;  // the answer itself stays in the machine's registers
   const bool returned = in.vm().catches([&] {
-    const Signature* const signature = function->signature;
-    // `list.append(x, y)` names its own self, which may be of any type.
-    const bool own = signature != nullptr && (function->owner == nullptr || is_own_method(function, window, count));
-    Value answer;
-    if (own && fits_by_position(*signature, window, count)) {
-      // d.get(key), l.pop(): the arguments move to where their defaults have room behind them.
-      const FewValues values(*signature, window, count);
-      const auto total = static_cast<uint32_t>(signature->parameters.size());
-      answer = function->function.answer(in, {values.data(), total, nullptr, function});
-    } else {
-      answer = call_native_moving(in, function, window, count);
-      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
-    }
+    Value answer = call_native_moving(in, function, window, count);
+    for (uint32_t i = 0; i < count; ++i) window[i] = Value();
     if (callee != nullptr) *callee = Value();
     if (is_failure(answer)) [[unlikely]]
       failed = answer.as_object();
@@ -232,18 +221,33 @@ static bool is_own_number(Interpreter& in, const NativeFunction* function, const
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
+  // `list.append(x, y)` names its own self, which may be of any type.
   if (function->owner != nullptr && !is_own_method(function, window, count) && !is_own_number(in, function, window, count))
     return call_native_long(in, function, callee, window, count, target);
+  const Signature* const signature = function->signature;
   Value answer;
-  const bool has_short_way = function->short_count == count && function->short_way != nullptr;
-  if (!has_short_way || !function->short_way(in, window, answer)) {
-    if (has_short_way && function->short_way == &short_length && callee != nullptr && enter_length(in, *callee, *window)) return false;
-    // Just the arguments that the function names, and no checks; or it takes them as they are.
-    if (function->signature != nullptr ? function->signature->plain_count != count : function->text != nullptr)
-      return call_native_long(in, function, callee, window, count, target);
-    if (!in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); })) [[unlikely]]
-      return false;
+  bool done = false, returned = true;
+  if (function->short_count == count && function->short_way != nullptr) {
+    returned = in.vm().catches([&] { done = function->short_way(in, window, answer); });
+    if (!done && returned && function->short_way == &short_length && callee != nullptr && enter_length(in, *callee, *window)) return false;
   }
+  if (!done && returned) {
+    if (signature != nullptr ? signature->plain_count == count : function->text == nullptr) {
+      // Just the arguments that the function names, and no checks; or it takes them as they are.
+      returned = in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); });
+    } else if (signature != nullptr && fits_by_position(*signature, window, count)) {
+      // d.get(key), l.pop(): the arguments move to where their defaults have room behind them. They end before an exception is pending.
+      returned = in.vm().catches([&] {
+        const FewValues values(*signature, window, count);
+        const auto total = static_cast<uint32_t>(signature->parameters.size());
+        answer = function->function.answer(in, {values.data(), total, nullptr, function});
+      });
+    } else {
+      return call_native_long(in, function, callee, window, count, target);
+    }
+  }
+  if (!returned) [[unlikely]]
+    return false;
   for (uint32_t i = 0; i < count; ++i) const Value dropped = std::move(window[i]);
   if (callee != nullptr) const Value dropped = std::move(*callee);
   if (is_failure(answer)) [[unlikely]] {

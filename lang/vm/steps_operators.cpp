@@ -276,10 +276,27 @@ static inline bool decided_step(Interpreter& in, Frame* frame, Word w, BinaryOp 
   });
 }
 
+// The operation of two immediate values, which holds no operand that a result could take the place of.
+[[gnu::noinline]] static bool numbers_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands, const Value& left,
+                                           const Value& right) {
+  Value& target = place_of(frame->registers, w.a);
+  if (op == BinaryOp::TrueDiv && divide(target, left, right)) return false;
+  return enters_or_fails(in, [&] {
+    if (left.is_none() || right.is_none() || zero_division(op, left, right) != nullptr) [[unlikely]]
+      return arithmetic(in, frame, w, op, operands);
+    Value answer = number_binary(in, op, left, right);
+    if (answer.is(in.not_implemented)) [[unlikely]]
+      return arithmetic(in, frame, w, op, operands);
+    target = std::move(answer);
+    return false;
+  });
+}
+
 bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
   if (operands == Operands::Registers || operands == Operands::ConstantRight) {
     const Value& left = place_of(frame->registers, w.b);
     const Value& right = place_of(operands == Operands::ConstantRight ? frame->constants : frame->registers, w.c);
+    if (!left.is_object() && !right.is_object()) return numbers_step(in, frame, w, op, operands, left, right);
     if (is_decided_by_left(op, left, right)) return decided_step(in, frame, w, op, left, right);
   }
   return enters_or_fails(in, [&] { return arithmetic(in, frame, w, op, operands); });
@@ -342,7 +359,9 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
   } else if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, left) && is_plain_str(in, right)) {
     answer = Value::boolean(str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq));
   } else {
-    answer = compare_answer(in, op, left, right);
+    const auto slot = are_of_one_native_type(left, right) ? left.as_object()->type->slots.compare : nullptr;
+    answer = slot != nullptr ? slot(in, op, left, right) : in.not_implemented;
+    if (answer.is(in.not_implemented)) answer = compare_answer(in, op, left, right);
   }
   if (raise_failure(in, answer)) return true;
   drop_operands(frame, a, b, c);

@@ -1,4 +1,6 @@
 // bisect: places in a sorted sequence, found by halving.
+#include <algorithm>
+
 #include "lang/core/names.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
@@ -54,6 +56,11 @@ template <Side side>
 Value insort(Interpreter& in, const Args& args) {
   const Value x = args[4].is_none() ? args[1] : call(in, args[4], {args[1]});
   const Value at = Value::integer(place<side>(in, args, x));
+  if (args[0].is_object() && args[0].as_object()->type == in.types.list) {
+    List* const list = as_list(args[0]);
+    list_insert(in, list, std::min<size_t>(static_cast<size_t>(at.as_int()), list->size), args[1]);
+    return Value::none();
+  }
   return call_method(in, args[0], intern(in, "insert"), {at, args[1]}), Value::none();
 }
 

@@ -53,6 +53,34 @@ Value predicate(Interpreter& in, const Args& args) {
   return Value::boolean(F(real_argument(in, args[0])));
 }
 
+template <bool (*F)(double)>
+bool short_predicate(Interpreter&, Value* args, Value& answer) {
+  if (!args[0].is_float()) return false;
+  answer = Value::boolean(F(args[0].as_float()));
+  return true;
+}
+
+// Of a float whose whole number has 64 bits.
+template <double (*F)(double)>
+bool short_whole(Interpreter&, Value* args, Value& answer) {
+  constexpr double kBound = 0x1p62;
+  if (!args[0].is_float()) return false;
+  const double y = F(args[0].as_float());
+  if (!(std::fabs(y) < kBound)) return false;
+  answer = Value::integer(static_cast<int64_t>(y));
+  return true;
+}
+
+// Of two floats that are finite, as the result is: that is no error, whatever the function.
+template <double (*F)(double, double)>
+bool short_binary(Interpreter&, Value* args, Value& answer) {
+  if (!args[0].is_float() || !args[1].is_float()) return false;
+  const double x = args[0].as_float(), y = args[1].as_float(), z = F(x, y);
+  if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z)) return false;
+  answer = Value::real(z);
+  return true;
+}
+
 bool is_finite(double x) { return std::isfinite(x); }
 bool is_infinite(double x) { return std::isinf(x); }
 bool is_nan(double x) { return std::isnan(x); }
@@ -442,11 +470,11 @@ const NativeDef kRows[] = {
     {"asin(x, /)", unary_function<std::asin, false>, "Arc sine, in radians.", {short_unary<std::asin>, 1}},
     {"asinh(x, /)", unary_function<std::asinh, false>, "Inverse hyperbolic sine.", {short_unary<std::asinh>, 1}},
     {"atan(x, /)", unary_function<std::atan, false>, "Arc tangent, in radians.", {short_unary<std::atan>, 1}},
-    {"atan2(y, x, /)", atan2_function, "Arc tangent of y/x with the signs of both."},
+    {"atan2(y, x, /)", atan2_function, "Arc tangent of y/x with the signs of both.", {short_binary<std::atan2>, 2}},
     {"atanh(x, /)", unary_function<std::atanh, false>, "Inverse hyperbolic tangent.", {short_unary<std::atanh>, 1}},
     {"cbrt(x, /)", unary_function<std::cbrt, false>, "Cube root.", {short_unary<std::cbrt>, 1}},
-    {"ceil(x, /)", ceil_function, "The least integer that is not below x."},
-    {"copysign(x, y, /)", copysign_function, "The magnitude of x with the sign of y."},
+    {"ceil(x, /)", ceil_function, "The least integer that is not below x.", {short_whole<std::ceil>, 1}},
+    {"copysign(x, y, /)", copysign_function, "The magnitude of x with the sign of y.", {short_binary<std::copysign>, 2}},
     {"cos(x, /)", unary_function<std::cos, false>, "Cosine of x radians.", {short_unary<std::cos>, 1}},
     {"cosh(x, /)", unary_function<std::cosh, true>, "Hyperbolic cosine.", {short_unary<std::cosh>, 1}},
     {"degrees(x, /)", degrees_function, "Radians to degrees."},
@@ -457,16 +485,16 @@ const NativeDef kRows[] = {
     {"exp2(x, /)", unary_function<exp2_of, true>, "2 raised to x.", {short_unary<exp2_of>, 1}},
     {"expm1(x, /)", unary_function<std::expm1, true>, "exp(x) - 1, exact near zero.", {short_unary<std::expm1>, 1}},
     {"fabs(x, /)", total_function<std::fabs>, "Absolute value, as a float.", {short_unary<std::fabs>, 1}},
-    {"floor(x, /)", floor_function, "The greatest integer that is not above x."},
-    {"fmod(x, y, /)", fmod_function, "The remainder with the sign of x."},
+    {"floor(x, /)", floor_function, "The greatest integer that is not above x.", {short_whole<std::floor>, 1}},
+    {"fmod(x, y, /)", fmod_function, "The remainder with the sign of x.", {short_binary<std::fmod>, 2}},
     {"frexp(x, /)", frexp_function, "Mantissa and exponent: x == m * 2**e."},
     {"fsum(seq, /)", fsum_function, "The exact sum, rounded once."},
     {"gamma(x, /)", gamma_function, "Gamma function."},
     {"hypot(*coordinates)", hypot_function, "Length of a vector."},
     {"isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0)", isclose_function, "Are a and b nearly equal?"},
-    {"isfinite(x, /)", predicate<is_finite>, "Neither an infinity nor NaN?"},
-    {"isinf(x, /)", predicate<is_infinite>, "An infinity?"},
-    {"isnan(x, /)", predicate<is_nan>, "Not a number?"},
+    {"isfinite(x, /)", predicate<is_finite>, "Neither an infinity nor NaN?", {short_predicate<is_finite>, 1}},
+    {"isinf(x, /)", predicate<is_infinite>, "An infinity?", {short_predicate<is_infinite>, 1}},
+    {"isnan(x, /)", predicate<is_nan>, "Not a number?", {short_predicate<is_nan>, 1}},
     {"ldexp(x, i, /)", ldexp_function, "x * 2**i."},
     {"lgamma(x, /)", lgamma_function, "Logarithm of the absolute value of gamma(x)."},
     {"log(x, base=..., /)", log_function, "Logarithm to a base, e if none is given."},
@@ -484,7 +512,7 @@ const NativeDef kRows[] = {
     {"sqrt(x, /)", unary_function<std::sqrt, false>, "Square root.", {short_unary<std::sqrt>, 1}},
     {"tan(x, /)", unary_function<std::tan, false>, "Tangent of x radians.", {short_unary<std::tan>, 1}},
     {"tanh(x, /)", unary_function<std::tanh, false>, "Hyperbolic tangent.", {short_unary<std::tanh>, 1}},
-    {"trunc(x, /)", trunc_function, "x without its fraction."},
+    {"trunc(x, /)", trunc_function, "x without its fraction.", {short_whole<std::trunc>, 1}},
     {"ulp(x, /)", ulp_function, "The distance from x to the next float."},
 };
 

@@ -37,7 +37,13 @@ Value rising_product(Interpreter& in, const Value& first, int64_t count) {
     return product(in, low, rising_product(in, binary(in, BinaryOp::Add, first, Value::integer(half)), count - half));
   }
   Value result = Value::integer(1), factor = first;
-  for (int64_t i = 0; i < count; ++i) {
+  int64_t i = 0, next;
+  for (; i < count && factor.is_int() && factor.as_int() != INT64_MAX; ++i) {
+    if (__builtin_mul_overflow(result.as_int(), factor.as_int(), &next)) break;
+    result.replace_int(next);
+    factor.replace_int(factor.as_int() + 1);
+  }
+  for (; i < count; ++i) {
     result = product(in, result, factor);
     factor = binary(in, BinaryOp::Add, factor, Value::integer(1));
   }
