@@ -24,6 +24,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/set.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -174,6 +175,15 @@ static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
   free_plain_dict(in, dict);
 }
 
+// The same for sets.
+[[gnu::noinline]] static void destroy_plain_set(Interpreter& in, Set* set) noexcept {
+  if (set->flags & kTracked) in.collector().untrack(set);
+  const size_t slots = set->table == nullptr ? 0 : size_t{set->mask} + 1;
+  for (size_t i = 0; i < slots; ++i) end_items(in, &set->table[i].key, 1);
+  if (slots != 0) in.heap.deallocate(set->table, slots * sizeof(SetEntry));
+  in.heap.deallocate(set, sizeof(Set));
+}
+
 void destroy_object(Object* object) noexcept {
   const Type* const type = object->type;
   Interpreter& in = *type->owner;
@@ -181,6 +191,7 @@ void destroy_object(Object* object) noexcept {
   if (in.heap.destroy_depth < kMaxDestroyDepth) [[likely]] {
     if (type == in.types.list) return destroy_plain_list(in, known_cast<List>(object));
     if (type == in.types.tuple) return destroy_plain_tuple(in, known_cast<Tuple>(object));
+    if (type == in.types.set && !(object->flags & kWeaklyReferenced)) return destroy_plain_set(in, known_cast<Set>(object));
     if (type == in.types.dict) return destroy_plain_dict(in, known_cast<Dict>(object));
   }
   destroy_holder(in, object);

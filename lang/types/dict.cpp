@@ -250,6 +250,10 @@ int32_t dict_find_str(const Dict* d, const Str* key, int64_t hash) noexcept {
   });
 }
 
+int32_t dict_find_same(const Dict* d, const Value& key, int64_t hash) noexcept {
+  return find_quietly(d, hash, [&key](const Value& held) { return held.is(key); });
+}
+
 int32_t dict_find_int(const Dict* d, int64_t key) noexcept {
   return find_quietly(d, hash_int(key), [key](const Value& held) {
     if (held.is_int() || held.is_bool()) return held.as_int() == key;

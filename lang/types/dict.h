@@ -69,6 +69,7 @@ void dict_merge(Interpreter& in, Dict* dict, Dict* other, bool override_values =
 // By a string: nothing here runs script code.
 int32_t dict_find_str(const Dict* dict, const Str* key, int64_t hash) noexcept;
 inline int32_t dict_find_str(const Dict* dict, Str* key) noexcept { return dict_find_str(dict, key, str_hash(key)); }
+int32_t dict_find_same(const Dict* dict, const Value& key, int64_t hash) noexcept;  // by identity: an equal key may be there all the same
 int32_t dict_find_int(const Dict* dict, int64_t key) noexcept;  // may also miss keys 1.0, True: see dict_get
 inline Value* dict_get_str(const Dict* dict, Str* key) noexcept {
   const int32_t at = dict_find_str(dict, key);

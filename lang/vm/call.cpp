@@ -366,22 +366,8 @@ inline Frame* VirtualMachine::finish_construct(const Type* type, Value* window, 
 Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
                                        uint32_t result) {
   Frame* const caller = top_;
-  if (type->short_make != nullptr && count == 1 && keywords == nullptr) {
-    Value answer;
-    if (type->short_make(in_, window, answer)) {
-      window[0] = Value();
-      if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
-      caller->registers[result] = std::move(answer);
-      return nullptr;
-    }
-  }
-  if ((type->type_flags & kPlainException) && keywords == nullptr) {
-    Value made = make_exception(in_, type, make_tuple_moving(in_, window, count));
-    if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
-    caller->registers[result] = std::move(made);
-    return nullptr;
-  }
-  Function* init = constructor(in_, type);
+  if (!(type->type_flags & kScriptClass)) return begin_native_construct(type, window, count, keywords, result);
+  Function* const init = constructor(in_, type);
   if (init != nullptr && keywords == nullptr && caller->generator == nullptr) {
     const Code* const code = init->code;
     if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == count + 1 &&
@@ -394,6 +380,26 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
       return next;
     }
   }
+  return begin_construct_otherwise(type, init, window, count, keywords, result);
+}
+
+[[gnu::noinline]] Frame* VirtualMachine::begin_native_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
+                                                                uint32_t result) {
+  if (keywords == nullptr) {
+    Value made;
+    if (type->short_make != nullptr && count == 1 && type->short_make(in_, window, made)) window[0] = Value();
+    else if (type->type_flags & kPlainException) made = make_exception(in_, type, make_tuple_moving(in_, window, count));
+    if (!made.is_undefined()) {
+      if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
+      top_->registers[result] = std::move(made);
+      return nullptr;
+    }
+  }
+  return begin_construct_otherwise(type, nullptr, window, count, keywords, result);
+}
+
+[[gnu::noinline]] Frame* VirtualMachine::begin_construct_otherwise(Type* type, Function* init, Value* window, uint32_t count,
+                                                                   const Tuple* keywords, uint32_t result) {
   const Args args{window, count, keywords};
   // type(name, bases, namespace) has an __init__ to run beside.
   bool native = !(type->type_flags & kScriptClass) && type->make != nullptr && (type != in_.types.type || count < 3);
@@ -716,22 +722,23 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
 }
 
 Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& out) {
+  Frame* const caller = frame->caller;
   if (frame->kind == FrameKind::Operator) {
-    Frame* const caller = frame->caller;
     const uint32_t turn = frame->result;
     Value answer = std::move(returned);
     pop_frame(frame, end_of_objects(frame));
     finish_operator_step(in_, caller, turn, answer);
     return caller;
   }
-  if (frame->kind == FrameKind::Constructor && returned.is_none()) {
-    Frame* const caller = frame->caller;
-    Value* const place = caller->registers + frame->result;
-    Value instance = std::move(frame->constructed);
-    pop_frame(frame, end_of_objects(frame));
-    *place = std::move(instance);
-    return caller;
-  }
+  if (frame->kind != FrameKind::Constructor || !returned.is_none()) return return_rarely(frame, returned, out);
+  Value* const place = caller->registers + frame->result;
+  Value instance = std::move(frame->constructed);
+  pop_frame(frame, end_of_objects(frame));
+  *place = std::move(instance);
+  return caller;
+}
+
+[[gnu::noinline]] Frame* VirtualMachine::return_rarely(Frame* frame, Value& returned, Value& out) {
   if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
     Value answer = std::move(returned);
     return return_to_instruction(frame, answer);

@@ -217,7 +217,7 @@ Value match_class(Interpreter& in, const Value& subject, const Value& cls, int64
   Value holder;
   const Tuple* const names = count == 0 ? nullptr : positional_names(in, type, count, holder);
   const auto size = static_cast<size_t>(count + named.size);
-  constexpr size_t kFew = 6;
+  constexpr size_t kFew = 3;
   Value few[kFew];
   Value matched = size <= kFew ? Value() : Value::adopt(new_tuple(in, size));
   Value* const values = size <= kFew ? few : as_tuple(matched)->items;

@@ -192,14 +192,18 @@ const Arithmetic& arithmetic_of(Op op) { return kArithmetic[static_cast<size_t>(
 
 }  // namespace
 
+static void finish_other_operator(Interpreter& in, Frame* frame, uint32_t turn, Value& answer);
+
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
   const Word w = frame->pc[-1];
+  if (op_of(w) < Op::Lt || op_of(w) > Op::Ge || answer.is(in.not_implemented)) return finish_other_operator(in, frame, turn, answer);
+  drop_operands(frame, a_of(w), b_of(w), c_of(w));
+  frame->registers[a_of(w)] = std::move(answer);
+}
+
+[[gnu::noinline]] static void finish_other_operator(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
+  const Word w = frame->pc[-1];
   const Op op = op_of(w);
-  if (op >= Op::Lt && op <= Op::Ge && !answer.is(in.not_implemented)) [[likely]] {
-    drop_operands(frame, a_of(w), b_of(w), c_of(w));
-    frame->registers[a_of(w)] = std::move(answer);
-    return;
-  }
   if (op == Op::Call) {  // len(object)
     frame->registers[c_of(w)].set_int(checked_length(in, answer));
     return;
@@ -429,40 +433,58 @@ bool has_native_items(const Interpreter& in, const Object* object) {
          type != in.types.tuple && type != in.types.str;
 }
 
-// The value of a key. Returns null if there is none, and the exception is in `raised` or waits for the loop.
-[[gnu::noinline]] const Value* find_item(Interpreter& in, Dict* dict, const Value& key, Value& raised) {
-  const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
-  if (own != nullptr && own->slots.hash == nullptr) [[unlikely]] {
-    in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
-    return nullptr;
-  }
-  int32_t at = key.is_int() ? dict_find_int(dict, key.as_int()) : own == in.types.str ? dict_find_str(dict, as_str(key)) : kNoEntry;
-  if (at < 0) at = dict_find(in, dict, key, own == in.types.tuple ? own->slots.hash(in, key) : hash(in, key));
-  if (at >= 0) return &dict->entries[at].value;
-  raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, &key, 1));
-  set_context(in, as_exception(raised));
-  return nullptr;
+// R[a] = item, and the operands that were temporaries go. `item` may be in one of them.
+[[gnu::always_inline]] inline Step put_item(Frame* frame, uint32_t a, uint32_t b, uint32_t c, const Value& item) {
+  Value answer = item;
+  drop_operands(frame, a, b, c);
+  frame->registers[a] = std::move(answer);
+  return Step::Done;
 }
 
-}  // namespace
+// Each kind of object has a function of its own, so that the short ways save no registers for the long ones.
+[[gnu::noinline]] Step no_key(Interpreter& in, const Value& key, Value& raised) {
+  raised = make_exception(in, error_type(in, ErrorKind::KeyError), make_tuple(in, &key, 1));
+  set_context(in, as_exception(raised));
+  return Step::Raised;
+}
 
-Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
-                   uint32_t c, Value& raised) {
+[[gnu::noinline]] Step unhashable_key(Interpreter& in, const Value& key) {
+  in.vm().raise_next(ErrorKind::TypeError, {"unhashable type: '", type_name(in, key), "'"});
+  return Step::Raised;
+}
+
+[[gnu::noinline]] Step dict_item(Interpreter& in, Frame* frame, uint32_t a, Dict* dict, uint32_t b, const Value& key, uint32_t c,
+                                 Value& raised) {
+  const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
+  if (own != nullptr && own->slots.hash == nullptr) [[unlikely]]
+    return unhashable_key(in, key);
+  int32_t at = kNoEntry;
+  if (own == in.types.tuple) {
+    const int64_t sum = own->slots.hash(in, key);
+    at = dict_find_same(dict, key, sum);
+    if (at < 0) at = dict_find(in, dict, key, sum);
+  } else {
+    if (key.is_int()) at = dict_find_int(dict, key.as_int());
+    else if (own == in.types.str) at = dict_find_str(dict, as_str(key));
+    if (at < 0) at = dict_find(in, dict, key, hash(in, key));
+  }
+  if (at < 0) return no_key(in, key, raised);
+  return put_item(frame, a, b, c, dict->entries[at].value);
+}
+
+[[gnu::noinline]] Step enter_get_item(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+                                      uint32_t c, Function* method) {
   Value answer;
-  const Type* const type = object.is_object() ? object.as_object()->type : nullptr;
-  if (type == in.types.dict) {
-    const Value* const found = find_item(in, as_dict(object), key, raised);
-    if (found == nullptr) return Step::Raised;
-    answer = *found;
-  } else if (const Value* const found = is_of_script(object) ? item_of_subclass(in, object.as_object(), key) : nullptr) {
-    answer = *found;
-  } else if (Function* const method = is_of_script(object) ? special_function(in, type, SpecialSlot::GetItem) : nullptr) {
-    const bool entered = in.vm().enter_with(method, FrameKind::Call, a, answer, object, key);
-    drop_operands(frame, kNoRegister, b, c);
-    if (entered) return Step::Entered;
-    frame->registers[a] = std::move(answer);
-    return Step::Done;
-  } else if (object.is_object() && has_native_items(in, object.as_object())) {
+  const bool entered = in.vm().enter_with(method, FrameKind::Call, a, answer, object, key);
+  drop_operands(frame, kNoRegister, b, c);
+  if (entered) return Step::Entered;
+  frame->registers[a] = std::move(answer);
+  return Step::Done;
+}
+
+[[gnu::noinline]] Step other_item(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key, uint32_t c) {
+  Value answer;
+  if (object.is_object() && has_native_items(in, object.as_object())) {
     const auto slot = object.as_object()->type->slots.get_item;
     if (!in.vm().catches([&] { answer = slot(in, object, key); })) return Step::Raised;
   } else if (const char* const error = char_or_range_error(in, object, key, answer)) {
@@ -474,9 +496,27 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   } else if (answer.is_undefined() && !in.vm().catches([&] { answer = get_item(in, object, key); })) {
     return Step::Raised;
   }
-  drop_operands(frame, a, b, c);
-  frame->registers[a] = std::move(answer);
-  return Step::Done;
+  return put_item(frame, a, b, c, answer);
+}
+
+}  // namespace
+
+Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& object, uint32_t b, const Value& key,
+                   uint32_t c, Value& raised) {
+  if (!object.is_object()) return other_item(in, frame, a, object, b, key, c);
+  const Type* const type = object.as_object()->type;
+  if (type == in.types.dict) return dict_item(in, frame, a, as_dict(object), b, key, c, raised);
+  if (type == in.types.str && key.is_int()) {
+    const Str* const text = as_str(object);
+    int64_t at = key.as_int();
+    if (is_in_range(at, text->length) && text->is_ascii())
+      return put_item(frame, a, b, c, in.shared->chars[static_cast<unsigned char>(text->data[at])]);
+  } else if (type->type_flags & kScriptClass) {
+    if (const Value* const found = item_of_subclass(in, object.as_object(), key)) return put_item(frame, a, b, c, *found);
+    if (Function* const method = special_function(in, type, SpecialSlot::GetItem))
+      return enter_get_item(in, frame, a, object, b, key, c, method);
+  }
+  return other_item(in, frame, a, object, b, key, c);
 }
 
 Step get_item_number_step(Interpreter& in, Frame* frame, Word w, Value& raised) {

@@ -200,6 +200,8 @@ class VirtualMachine : private ThreadState {
   // or an exception in pending_.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_native_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_construct_otherwise(Type* type, Function* init, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   template <class Make>
   Frame* finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make);
   Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
@@ -225,6 +227,7 @@ class VirtualMachine : private ThreadState {
   // A return that is not just a value for the caller's register: the frame to go on with, or null (entry).
   Frame* return_special(Frame* frame, Value& answer, Value& out);
   Frame* return_otherwise(Frame* frame, Value& answer, Value& out);  // and not one to a native
+  Frame* return_rarely(Frame* frame, Value& answer, Value& out);
   Frame* return_none(Frame* frame, Value& out);
   Frame* leave_frame(Frame* frame, Value answer, Value& out);
   Frame* return_to_instruction(Frame* frame, Value& answer);
