@@ -12,11 +12,13 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/module.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
+#include "lang/types/dict.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 
@@ -39,6 +41,12 @@ class InTracer {
 
 bool is_native(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction; }
 
+// The callee, where it is a native function or a bound method of one; or Undefined.
+Value native_or_undefined(const Value& callee) {
+  const bool bound = callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod;
+  return is_native(bound ? known_cast<BoundMethod>(callee)->function : callee) ? callee : Value();
+}
+
 // The native function that a word is about to call, bound where it is a method; or Undefined.
 Value native_callee(Interpreter& in, const Frame& frame, const Word* pc) {
   const Word w = *pc;
@@ -46,18 +54,22 @@ Value native_callee(Interpreter& in, const Frame& frame, const Word* pc) {
     case Op::Call:
     case Op::CallKeywords:
     case Op::CallSpread: {
-      const Value& callee = frame.registers[a_of(w)];
-      return is_native(callee) ? callee : Value();
+      return native_or_undefined(frame.registers[a_of(w)]);
     }
     case Op::CallMethod:
     case Op::CallMethodKeywords: {
       const Value* const place = frame.registers + a_of(w);
-      if (place->is_undefined()) return is_native(place[1]) ? place[1] : Value();
+      if (place->is_undefined()) return native_or_undefined(place[1]);
       return is_native(*place) ? make_bound_method(in, *place, place[1]) : Value();
     }
     case Op::Invoke: {
       const Value& object = frame.registers[a_of(w)];
-      const Value found = type_lookup(type_of(in, object), frame.code->caches[bx_of(pc[1])].name);
+      Str* const name = frame.code->caches[bx_of(pc[1])].name;
+      if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
+        const Value* const held = dict_get_str(known_cast<Module>(object)->dict, name);
+        return held == nullptr ? Value() : native_or_undefined(*held);
+      }
+      const Value found = type_lookup(type_of(in, object), name);
       if (is_native(found)) return make_bound_method(in, found, object);
       return Value();
     }
