@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "lang/objects/class.h"
 #include "lang/builtins/builtins.h"
 #include "lang/builtins/code_flags.h"
 #include "lang/compiler/chunk.h"
@@ -30,7 +31,7 @@ namespace {
 
 std::string name_of_type(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
 
-bool is_mapping(Interpreter& in, const Value& v) { return type_of(in, v)->slots.get_item != nullptr; }
+bool is_mapping(Interpreter& in, const Value& v) { return type_of(in, v)->slots.get_item != nullptr && !is_type(v); }
 
 bool is_package(const Value& v) {
   return v.is_object() && v.as_object()->kind == ObjectKind::Module && object_cast<Module>(v)->is_package;

@@ -72,7 +72,8 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       return;
     }
     case Unwind::Kind::Handler:
-      if (!by_return) end_handler(u.reg, span);
+      // A return lets go of everything at once, but the blocks on its way must not find the exception that is handled here.
+      if (!by_return || runs_blocks()) end_handler(u.reg, span);
       return;
     case Unwind::Kind::Named: {
       const Hidden hidden(*this);
@@ -87,6 +88,11 @@ void Compiler::leave_one(const Unwind& u, bool by_return, Span span) {
       if (!by_return) clear_from(u.reg, 1, u.span);
       return;
   }
+}
+
+bool Compiler::runs_blocks() const {
+  return std::any_of(unwinds_.begin(), unwinds_.end(),
+                     [](const Unwind& u) { return u.kind == Unwind::Kind::Finally || u.kind == Unwind::Kind::With; });
 }
 
 // The exception that is being handled where the blocks in `unwinds_` stand.

@@ -245,6 +245,7 @@ class Compiler : Emitter {
   static bool held_of(const Unwind& u, HeldBlock& held);
   void begin_handler(uint32_t target, Span span, uint8_t blocks = 1);
   void end_handler(uint32_t target, Span span);
+  bool runs_blocks() const;  // whether leaving what `unwinds_` holds runs a finally or calls __exit__
   void try_except(ast::TryStmt& s);
   void try_finally(ast::TryStmt& s);
   void except_clause(ast::ExceptHandler& handler, uint32_t target, Label& end);

@@ -48,6 +48,7 @@ class NameCollector {
       if (symbol.declared_global && scope_->kind != ScopeKind::Module)
         fail(s.span, "annotated name " + quoted(name.name) + " can't be global");
       if (symbol.declared_nonlocal) fail(s.span, "annotated name " + quoted(name.name) + " can't be nonlocal");
+      symbol.annotated = true;
       if (scope_->kind != ScopeKind::Function) scope_->has_annotations = true;
     }
     if (s.value != nullptr || s.simple || !is<Name>(*s.target)) bind_target(s.target);
@@ -392,6 +393,8 @@ class NameCollector {
     if (symbol.declared_global != symbol.declared_nonlocal && symbol.declared_global != global) {
       fail(span, "name " + quoted(name.text) + " is nonlocal and global");
     }
+    if (symbol.annotated && !symbol.declared_global && !symbol.declared_nonlocal)
+      fail(span, "annotated name " + quoted(name.text) + " can't be " + what);
     if (symbol.used && !symbol.declared_global && !symbol.declared_nonlocal) {
       fail(span, "name " + quoted(name.text) + " is used prior to " + what + " declaration");
     }

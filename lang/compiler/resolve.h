@@ -52,6 +52,7 @@ struct Symbol {
   bool captured : 1 = false;   // by a function inside
   bool deleted : 1 = false;    // by del, or at the end of an except clause: may be unset anywhere
   bool walrus : 1 = false;     // an expression may change it halfway
+  bool annotated : 1 = false;  // by a statement `x: T` before any declaration
   bool iteration : 1 = false;  // a comprehension's own variable
   Span first_use{}, declaration{};
 };

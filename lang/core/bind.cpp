@@ -147,7 +147,8 @@ bool has_nameless_count(const Signature& signature, const NativeFunction* f, siz
     type_error(signature.function_name + "() takes " + (exact && (!keyed || few) ? "exactly " : few ? "at least " : "at most ") +
                count_of(few ? c.least : c.most_positional, keyed && few ? "positional argument" : "argument") + got);
   }
-  type_error(signature.function_name + " expected " +
+  const bool dotted = signature.function_name == "rotate";  // CPython gives this one its class
+  type_error((dotted ? full_name(signature, args) : signature.function_name) + " expected " +
              (exact ? ""
               : few ? "at least "
                     : "at most ") +

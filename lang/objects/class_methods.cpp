@@ -10,6 +10,7 @@
 #include "lang/objects/module.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/types.h"
 #include "lang/types/object_sizes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
@@ -76,7 +77,13 @@ Value object_init(Interpreter& in, const Args& args) {
 }
 
 Value object_repr_method(Interpreter& in, const Args& args) { return in.types.object->slots.repr(in, args[0]); }
-Value object_str(Interpreter& in, const Args& args) { return repr(in, args[0]); }
+// The answer of __repr__ as it is: str() checks it.
+Value object_str(Interpreter& in, const Args& args) {
+  const Value& self = args[0];
+  const bool script = self.is_object() && (self.as_object()->type->type_flags & kScriptClass) != 0;
+  const RecursionGuard guard(in, " while getting the str of an object");
+  return script && self.as_object()->type->slots.repr != nullptr ? self.as_object()->type->slots.repr(in, self) : repr(in, self);
+}
 
 Value object_format(Interpreter& in, const Args& args) {
   if (!is_str(args[1])) {

@@ -54,6 +54,21 @@ Type* slotted_class(Interpreter& in, Type* type) {
   return found;
 }
 
+// Whether the slotted class extends the same native layout as the other base, which has no places of its own.
+bool slots_are_of(const Type* base, const Type* slotted) {
+  const auto layout = [](const Type* type) {
+    const auto& order = type->mro;
+    const auto at = std::find_if(order.begin(), order.end(), [](const Type* each) { return (each->type_flags & kScriptClass) == 0; });
+    const Type* found = at == order.end() ? nullptr : *at;
+    while (found != nullptr && !found->bases.empty() && found->bases.front()->instance_size == found->instance_size &&
+           found->bases.front()->instance_kind == found->instance_kind)
+      found = found->bases.front();  // an exception lies in memory as its base does
+    return found;
+  };
+  const Type* const own = layout(base);
+  return own != nullptr && slotted->is_subtype_of(own) && own != own->owner->types.object;
+}
+
 // Places of two unrelated classes would be the same ones.
 void check_slots_of_bases(Interpreter& in, const std::vector<Type*>& bases) {
   Type* found = nullptr;
@@ -63,6 +78,13 @@ void check_slots_of_bases(Interpreter& in, const std::vector<Type*>& bases) {
     if (found != nullptr && !theirs->is_subtype_of(found) && !found->is_subtype_of(theirs))
       throw_error(ErrorKind::TypeError, "multiple bases have instance lay-out conflict");
     if (found == nullptr || theirs->is_subtype_of(found)) found = theirs;
+  }
+  if (found == nullptr) return;
+  // Nor do places go together with a layout of another base.
+  for (Type* base : bases) {
+    const bool plain = base->make == nullptr && base->instance_kind == ObjectKind::Instance;
+    if (!plain && !base->is_subtype_of(found) && !found->is_subtype_of(base) && !slots_are_of(base, found))
+      throw_error(ErrorKind::TypeError, "multiple bases have instance lay-out conflict");
   }
 }
 

@@ -222,6 +222,8 @@ void check_classes(Interpreter& in, const Value& classes) {
 void fill_base_group(Interpreter& in, Type* base) {
   in.add_methods(base, kMethods, std::size(kMethods));
   add_class_getitem(in, base);
+  constexpr NativeDef text = {"__str__(self, /)", [](Interpreter& in2, const Args& a) { return group_str(in2, a[0]); }, "Return str(self)."};
+  in.add_methods(base, &text, 1);
   in.add_property(base, "message", [](Interpreter&, const Args& a) { return message_of(a[0]); });
   in.add_property(base, "exceptions", [](Interpreter&, const Args& a) { return exceptions_of(a[0]); });
 }

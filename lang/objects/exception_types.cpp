@@ -269,6 +269,8 @@ Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init)
   }
   Value made = make_exception(in, type, make_tuple(in, args.values, waits_for_init(in, type) ? 0 : positional));
   const bool unicode_fault = init && is_unicode_fault(in, made);
+  if (unicode_fault && has_native_init(in, type) && args.keyword_names != nullptr && args.keyword_names->size != 0)
+    refuse_keyword(in, as_exception(made), text_of((*args.keyword_names)[0]));
   if (unicode_fault && has_native_init(in, type)) fill_unicode_fault(in, as_exception(made));
   if (args.keyword_names != nullptr) take_keywords(in, as_exception(made), args, has_native_init(in, type));
   return made;
@@ -337,7 +339,12 @@ Value new_method(Interpreter& in, const Args& args) {
   return make_instance_of(in, object_cast<Type>(args[0]), rest, false);
 }
 
+constexpr NativeDef kOwnText[] = {
+    {"__str__(self, /)", [](Interpreter& in, const Args& args) { return exception_str(in, args[0]); }, "Return str(self)."}};
+
 constexpr NativeDef kMethods[] = {
+    {"__str__(self, /)", [](Interpreter& in, const Args& args) { return args_text(in, as_exception(args[0])); }, "Return str(self)."},
+    {"__repr__(self, /)", [](Interpreter& in, const Args& args) { return exception_repr(in, args[0]); }, "Return repr(self)."},
     {"__new__", new_method},
     {"__init__(self, /, *args, **kwargs)", init_method, ""},
     {"with_traceback(self, tb, /)", with_traceback_method, "Sets self.__traceback__ and returns self."},
@@ -438,6 +445,9 @@ void add_syntax_fields(Interpreter& in, Type* type) {
 void fill_class(Interpreter& in, Type* type) {
   const auto kind =
       static_cast<ErrorKind>(std::find(in.types.errors, in.types.errors + kErrorKinds, type) - in.types.errors);
+  constexpr ErrorKind kWithText[] = {ErrorKind::KeyError,           ErrorKind::OSError,            ErrorKind::SyntaxError,          ErrorKind::ImportError,
+                                     ErrorKind::UnicodeEncodeError, ErrorKind::UnicodeDecodeError, ErrorKind::UnicodeTranslateError};
+  if (std::find(std::begin(kWithText), std::end(kWithText), kind) != std::end(kWithText)) in.add_methods(type, kOwnText, std::size(kOwnText));
   switch (kind) {
     case ErrorKind::BaseException:
       in.add_methods(type, kMethods, std::size(kMethods));

@@ -22,9 +22,8 @@ namespace tessera::lang {
 
 namespace {
 
-// A class with __slots__ and no "__weakref__" among them leaves its instances no way to be referred to.
+// A class with __slots__ and no "__weakref__" among them leaves its instances no way to be referred to; others have it in their dict.
 bool slots_allow(Interpreter& in, const Type* type) {
-  if (!(type->type_flags & kHasSlots)) return true;
   for (Type* base : type->mro) {
     if ((base->type_flags & kScriptClass) && dict_get_str(base->attributes(), in.names->weakref) != nullptr)
       return true;

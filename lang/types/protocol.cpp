@@ -1,5 +1,6 @@
 // What the language does with any value: equality, hash, text, length, membership, iteration, numbers.
 // Operators, calls and attributes are elsewhere (operators.cpp, call.cpp, attribute.cpp).
+#include "lang/objects/exception.h"
 #include "lang/core/protocol.h"
 
 #include <charconv>
@@ -78,13 +79,30 @@ int64_t length(Interpreter& in, const Value& value) {
   throw Error(ErrorKind::TypeError, "object of type '" + std::string(type_name(in, value)) + "' has no len()");
 }
 
+namespace {
+
+// The iterator of a container without __contains__. Whatever TypeError __iter__ raises, the container is no iterable one.
+Value iter_to_search(Interpreter& in, const Value& container) {
+  if (!(container.as_object()->type->type_flags & kScriptClass)) return iter(in, container);
+  try {
+    return iter(in, container);
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
+  }
+  throw Error(ErrorKind::TypeError, "argument of type '" + std::string(type_name(in, container)) + "' is not iterable");
+}
+
+}  // namespace
+
 bool contains(Interpreter& in, const Value& container, const Value& item) {
   if (container.is_object()) {
     if (container.as_object()->type == in.types.dict) return dict_get(in, as_dict(container), item) != nullptr;
     const TypeSlots& slots = container.as_object()->type->slots;
     if (slots.contains != nullptr) return slots.contains(in, container, item);
     if (is_iterable(in, container)) {
-      const Value it = iter(in, container);
+      const Value it = iter_to_search(in, container);
       Value each;
       while (next(in, it, each)) {
         if (equals(in, each, item)) return true;
@@ -203,9 +221,9 @@ Value str(Interpreter& in, const Value& value) {
   if (!value.is_object()) return make_str(in, immediate_text(value));
   const Type* type = value.as_object()->type;
   if (type == in.types.str) return value;
-  if (type->slots.str == nullptr) return repr(in, value);
+  if (type->slots.str == nullptr && ((type->type_flags & kScriptClass) == 0 || type->slots.repr == nullptr)) return repr(in, value);
   const RecursionGuard guard(in, " while getting the str of an object");
-  return checked_text(in, type->slots.str(in, value), "__str__");
+  return checked_text(in, type->slots.str != nullptr ? type->slots.str(in, value) : type->slots.repr(in, value), "__str__");
 }
 
 std::string repr_text(Interpreter& in, const Value& value) {

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "lang/objects/exception.h"
+#include "lang/objects/class.h"
 #include "lang/core/booking.h"
 #include "lang/core/error.h"
 #include "lang/core/interpreter.h"
@@ -74,7 +76,7 @@ class PercentValues {
     // Bytes are a mapping to the `%` of a str, as for CPython: nothing of them need be used.
     const bool is_one_value = bytes_ && (is_bytes(values_) || is_byte_array(values_));
     return values_.is_object() && !is_tuple(values_) && !is_str(values_) && !is_one_value &&
-           values_.as_object()->type->slots.get_item != nullptr;
+           values_.as_object()->type->slots.get_item != nullptr && !is_type(values_);
   }
   Interpreter& in_;
   const Value& values_;
@@ -105,17 +107,28 @@ std::string padded_number(std::string sign, const std::string& prefix, const std
 
 std::string sign_text(bool negative, const Directive& d) { return negative ? "-" : d.plus ? "+" : d.blank ? " " : ""; }
 
+// By __index__, or by __int__ where the format is not one of digits to a base. Undefined: the object has neither.
+Value converted_to_whole(Interpreter& in, const Value& value, bool based) {
+  if (!value.is_object()) return Value();
+  if (!type_lookup(value.as_object()->type, in.names->index).is_undefined()) return whole_index(in, value);
+  const Value method = based ? Value() : type_lookup(value.as_object()->type, in.names->int_);
+  return method.is_undefined() ? Value() : whole_index(in, call_special(in, method, value));
+}
+
+// Whatever TypeError a conversion raises, the message is that of the format.
 Value whole_number(Interpreter& in, const Value& value, char type) {
   const Value plain = unboxed(value);
   if (is_whole(plain)) return plain;
   if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return whole_from_float(in, plain.as_float());
-  if (plain.is_object()) {
-    if (!type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return whole_index(in, plain);
-    const Value method =
-        type == 'x' || type == 'X' || type == 'o' ? Value() : type_lookup(plain.as_object()->type, in.names->int_);
-    if (!method.is_undefined()) return whole_index(in, call_special(in, method, plain));
-  }
   const bool based = type == 'x' || type == 'X' || type == 'o';
+  try {
+    const Value whole = converted_to_whole(in, plain, based);
+    if (!whole.is_undefined()) return whole;
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
+  }
   throw Error(ErrorKind::TypeError, std::string("%") + type +
                                         " format: " + (based ? "an integer is required" : "a real number is required") +
                                         ", not " + std::string(type_name(in, value)));
@@ -166,7 +179,10 @@ std::string format_bytes(Interpreter& in, const Value& value, const Directive& d
   if (is_bytes_like(in, value)) {
     text = BytesLike(in, value, BytesLike::kCopyGaps).view();
   } else if (!method.is_undefined()) {
-    text = BytesLike(in, call(in, method, {value})).view();
+    const Value answer = call_special(in, method, value);
+    if (!is_bytes(answer))
+      throw_error(ErrorKind::TypeError, "__bytes__ returned non-bytes (type %s)", std::string(type_name(in, answer)).c_str());
+    text = bytes_of(answer);
   } else {
     throw Error(ErrorKind::TypeError, "%b requires a bytes-like object, or an object that implements __bytes__, not '" +
                                           std::string(type_name(in, value)) + "'");

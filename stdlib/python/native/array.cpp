@@ -15,6 +15,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/objects/own_type.h"
+#include "lang/types/setup.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/bytes.h"
@@ -492,9 +493,9 @@ Value array_fromunicode(Interpreter& in, const Args& args) {
 
 Value array_insert(Interpreter& in, const Args& args) {
   Array* const a = self_of(args);
+  int64_t i = int_argument(in, args[1]);
   const Item item = item_of(in, *a->items, args[2]);
   const auto size = static_cast<int64_t>(a->size());
-  int64_t i = int_argument(in, args[1]);
   if (i < 0) i = std::max<int64_t>(0, i + size);
   i = std::min(i, size);
   a->room_for(a->items->size);
@@ -799,6 +800,7 @@ Type* make_iterator_type(Interpreter& in) {
   type->slots.destroy = destroy_iterator;
   type->slots.iter = iterator_self;
   type->slots.next = iterator_step;
+  slot_methods(in, type);
   in.add_methods(type, kIteratorMethods, std::size(kIteratorMethods));
   return type;
 }

@@ -115,6 +115,7 @@ void initialise(Interpreter& in, Deque* d, const Value* iterable, const Value* m
   empty(d);
   d->maxlen = kUnbounded;
   if (maxlen != nullptr && !maxlen->is_none()) {
+    if (!is_whole(unboxed(*maxlen))) throw Error(ErrorKind::TypeError, "an integer is required");
     d->maxlen = int_argument(in, *maxlen);
     if (d->maxlen < 0) throw Error(ErrorKind::ValueError, "maxlen must be non-negative");
   }

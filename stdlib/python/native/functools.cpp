@@ -130,6 +130,7 @@ Value call_cached(Interpreter& in, const Value& self, const Args& args) {
 Value make_cached(Interpreter& in, Type* type, const Args& args) {
   if (args.count != 3)
     throw Error(ErrorKind::TypeError, "a cached function takes the function, the size and whether types count");
+  if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "the first argument must be callable");
   CachedFunction* f = make_object<CachedFunction>(in, type);
   Value made = Value::adopt(f);
   f->function = args[0];

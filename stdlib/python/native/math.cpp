@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "lang/objects/class_slots.h"
 #include "lang/core/names.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
@@ -345,7 +346,8 @@ Value by_method(Interpreter& in, const Value& v, Str* name, double (*f)(double))
   if (v.is_float()) return whole_from_float(in, f(v.as_float()));
   if (is_whole(v)) return whole_unary(in, UnaryOp::Pos, v);
   const Type* type = type_of(in, v);
-  if (!type_lookup(type, name).is_undefined()) return call_method(in, v, name);
+  const Value method = type_lookup(type, name);
+  if (!method.is_undefined()) return call_special(in, method, v);
   return whole_from_float(in, f(to_float(in, v)));
 }
 

@@ -566,7 +566,8 @@ Value match_span(Interpreter& in, const Args& args) {
 Value match_expand(Interpreter& in, const Args& args) {
   const MatchObject* match = match_of(args[0]);
   const regex::Program& program = *pattern_of(match->pattern)->program;
-  if (!is_str(args[1]) && !is_bytes(args[1])) text_argument(in, args[1], "template");
+  if (!is_str(args[1]) && !is_bytes(args[1]))
+    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found", std::string(type_name(in, args[1])).c_str());
   if (is_str(args[1]) == program.bytes) {
     throw_error(ErrorKind::TypeError, "sequence item 0: expected %s, %s found",
                 program.bytes ? "a bytes-like object" : "str instance", program.bytes ? "str" : "bytes");
