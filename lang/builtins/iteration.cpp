@@ -219,7 +219,7 @@ bool short_iter(Interpreter& in, Value* args, Value& answer) {
   const Object* const object = args[0].as_object();
   const bool known = object->kind >= ObjectKind::Str && object->kind <= ObjectKind::Range;
   if (!known || (object->type->type_flags & kScriptClass)) return false;
-  answer = iter(in, args[0]);
+  answer = object->type->slots.iter(in, args[0]);
   return true;
 }
 

@@ -77,9 +77,6 @@ void destroy_traceback(Interpreter& in, Object* object) {
 Value make_exception(Interpreter& in, Type* type, const Value& args) {
   Exception* const e = make_object<Exception>(in, type);
   Value made = Value::adopt(e);
-  e->cause = Value::none();
-  e->context = Value::none();
-  e->traceback = Value::none();
   if (type->type_flags & kPlainException) e->args = args;
   else fill_exception(in, e, args);
   return made;

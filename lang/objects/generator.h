@@ -54,11 +54,16 @@ struct Generator : GcObject {
   Str* name = nullptr;        // owned
   Str* qualname = nullptr;    // owned
   Gathering* gathering = nullptr;  // of the native that resumed it
+
+  // As Exception's constructor: the members are made, and nothing is set to zero before that.
+  Generator() noexcept {}
 };
 
 struct Coroutine : Generator {
   static constexpr ObjectKind kKind = ObjectKind::Coroutine, kLastKind = kKind;
   Value origin;  // of sys.set_coroutine_origin_tracking_depth: a tuple, or None
+
+  Coroutine() noexcept {}
 };
 
 struct AsyncGenerator : Generator {
@@ -67,6 +72,8 @@ struct AsyncGenerator : Generator {
   bool has_hooks = false;      // the hooks have been asked
   bool closed = false;         // has ended, or aclose() has begun
   bool awaited_now = false;    // an asend(), athrow() or aclose() is under way
+
+  AsyncGenerator() noexcept {}
 };
 
 inline Generator* as_generator(const Value& v) noexcept { return known_cast<Generator>(v); }

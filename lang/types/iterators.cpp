@@ -31,8 +31,21 @@ T* start_iterator(Interpreter& in, Type* type, IteratorKind kind) {
 }
 
 Value sequence_iterator(Interpreter& in, Type* type, IteratorKind kind, const Value& sequence) {
-  SequenceIterator* it = start_iterator<SequenceIterator>(in, type, kind);
+  if (type->structure == nullptr) [[unlikely]] {
+    SequenceIterator* it = start_iterator<SequenceIterator>(in, type, kind);
+    it->sequence = sequence;
+    return Value::adopt(it);
+  }
+  // Of a type that has made one, everything is known; loops over a class's own sequences make many.
+  in.collector().make_room();
+  auto* const it = new (in.heap.allocate(sizeof(SequenceIterator))) SequenceIterator;
+  it->refcount = 1;
+  it->kind = ObjectKind::Iterator;
+  it->flags = 0;
+  it->aux = static_cast<uint16_t>(kind);
+  it->type = type;
   it->sequence = sequence;
+  in.collector().track_in_room(it);
   return Value::adopt(it);
 }
 

@@ -292,6 +292,17 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         const BoundMethod* method = known_cast<BoundMethod>(object);
         if (is_function(method->function)) {
           window[-1] = method->self;
+          Function* const function = as_function(method->function);
+          const Code* const code = function->code;
+          if (caller->generator == nullptr && window + code->registers <= stack_end_) {
+            const bool runs_at_once = (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall;
+            const bool plain = keywords == nullptr && count + 1 == code->positional && runs_at_once;
+            if (plain || take_rest(in_, code, window - 1, window - 1, count + 1, keywords)) [[likely]] {
+              Frame* const next = push_frame(function, window - 1, code->positional + !plain, FrameKind::Call, result);
+              ++function->refcount;
+              return next;
+            }
+          }
           Frame* next = begin_function(as_function(method->function), window - 1, window - 1, count + 1, keywords,
                                        FrameKind::Call, result, answer);
           if (next == nullptr && !is_raising()) caller->registers[result] = std::move(answer);
@@ -730,6 +741,10 @@ Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& ou
     finish_operator_step(in_, caller, turn, answer);
     return caller;
   }
+  if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
+    Value answer = std::move(returned);
+    return return_to_instruction(frame, answer);
+  }
   if (frame->kind != FrameKind::Constructor || !returned.is_none()) return return_rarely(frame, returned, out);
   Value* const place = caller->registers + frame->result;
   Value instance = std::move(frame->constructed);
@@ -739,10 +754,6 @@ Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& ou
 }
 
 [[gnu::noinline]] Frame* VirtualMachine::return_rarely(Frame* frame, Value& returned, Value& out) {
-  if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
-    Value answer = std::move(returned);
-    return return_to_instruction(frame, answer);
-  }
   if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
   if (is_traced()) trace_return(*frame, returned);
   end_watch(*frame);  // before the answer leaves its register, which may be a local's

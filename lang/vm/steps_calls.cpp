@@ -30,6 +30,14 @@ void take_sequence(Interpreter& in, Value* state) {
   if (!is_list(iterator->sequence) && !is_tuple(iterator->sequence)) return;  // exhausted
   state[1] = Value::integer(iterator->index);
   Value sequence = std::move(iterator->sequence);
+  if (object->flags & kWeaklyReferenced) {
+    *state = std::move(sequence);
+    return;
+  }
+  // Nobody else has the iterator, and it holds nothing any more.
+  in.collector().untrack(iterator);
+  in.heap.deallocate(iterator, sizeof(SequenceIterator));
+  state->release();
   *state = std::move(sequence);
 }
 
