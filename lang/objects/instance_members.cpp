@@ -28,7 +28,24 @@ void check_has_dict(Interpreter& in, const Value& object) {
               std::string(type_name(in, object)).c_str());
 }
 
+// The `__dict__` that a native base has for the object, or null: a class whose metaclass mixes plain classes with `type`.
+const Value* native_dict(Interpreter& in, const Value& object) {
+  if (!object.is_object()) return nullptr;
+  for (Type* const base : object.as_object()->type->mro) {
+    if (base->type_flags & kScriptClass) continue;
+    const Value* const found = dict_get_str(base->attributes(), in.names->dict_);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 Value get_dict(Interpreter& in, const Args& args) {
+  if (!has_dict(args[0])) {
+    if (const Value* const found = native_dict(in, args[0])) {
+      const Value descriptor = *found;
+      return bind_attribute(in, descriptor, args[0], args[0].as_object()->type);
+    }
+  }
   check_has_dict(in, args[0]);
   return Value(static_cast<Object*>(attributes_dict(in, args[0].as_object())));
 }

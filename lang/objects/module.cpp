@@ -350,7 +350,12 @@ Module* Modules::load_native(NativeModule native) {
   dict_set_str(in_, table_, intern(in_, name), keep);
   const std::string prefix = std::string(name) + ".";
   for (const NativeModule& other : native_) module->is_package = module->is_package || other.name.starts_with(prefix);
-  native.fill(in_, *module);
+  try {
+    native.fill(in_, *module);
+  } catch (...) {  // the next import is to say the same, and not to find half a module
+    dict_delete_str(in_, table_, intern(in_, name));
+    throw;
+  }
   std::vector<Type*> types;
   dict_for_each(module->dict, [&](const Value&, const Value& value) {
     if (!value.is_object() || value.as_object()->kind != ObjectKind::Type) return;

@@ -55,6 +55,7 @@ void add_native_modules(Interpreter& in) {
   in.add_native_module("_expat", fill_expat);
   in.add_native_module("_mmap", fill_mmap);
   in.add_native_module("_sqlite", fill_sqlite);
+  in.add_native_module("_cdata", fill_cdata);
   in.add_native_module("_resource", fill_resource);
 }
 

@@ -61,6 +61,7 @@ void fill_pickle(Interpreter& in, Module& module);
 void fill_expat(Interpreter& in, Module& module);
 void fill_mmap(Interpreter& in, Module& module);
 void fill_sqlite(Interpreter& in, Module& module);
+void fill_cdata(Interpreter& in, Module& module);
 void fill_resource(Interpreter& in, Module& module);
 
 // Registers them all; each is filled when it is first imported.
