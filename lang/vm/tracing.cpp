@@ -12,13 +12,13 @@
 
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
-#include "lang/objects/module.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
+#include "lang/objects/module.h"
+#include "lang/types/dict.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
-#include "lang/types/dict.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
 
