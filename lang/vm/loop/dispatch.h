@@ -46,6 +46,12 @@ inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
   if (old_tag == Tag::Object && --old->refcount == 0) destroy_object(old);
 }
 
+// The registers of a call that has answered, without the one in which the answer stands.
+[[gnu::always_inline]] inline void drop_window(Value* each, const Value* end, const Value* answer) noexcept {
+  for (; each != end; ++each)
+    if (each != answer) each->clear();
+}
+
 }  // namespace tessera::lang
 
 // Before whatever may throw, run a script, collect, or look at the running frames.
