@@ -91,7 +91,7 @@ bool next_enumerate(Interpreter& in, const Value& self, Value& out) {
   in.vm().check_native_stack();  // a chain of lazy iterators may be of any length
   EnumerateIterator* it = object_cast<EnumerateIterator>(self);
   Value item;
-  if (!next(in, it->iterator, item)) {
+  if (!next_at_once(in, it->iterator, item) && !next(in, it->iterator, item)) {
     it->last = Value();
     return pass_stop_value(in, it->iterator, self);
   }
@@ -238,7 +238,7 @@ bool next_filter(Interpreter& in, const Value& self, Value& out) {
       args.count = 1;
       if (!call_or_stop(in, self, function, args, kept)) return false;
     }
-    if (!truth(in, kept)) continue;
+    if (!(kept.is_int() || kept.is_bool() ? kept.as_int() != 0 : truth(in, kept))) continue;
     out = std::move(item);
     return true;
   }

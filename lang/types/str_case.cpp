@@ -185,7 +185,9 @@ bool all_have(Interpreter& in, std::string_view text, uint16_t flags) {
   for (; p < end; in.check_stop(kPieceSteps)) {
     const char* const stop = p + std::min(kPieceItems, static_cast<size_t>(end - p));
     while (p < stop) {
-      if (!(unicode::flags(decode_char(p)) & flags)) return false;
+      const auto c = static_cast<unsigned char>(*p);
+      const uint32_t cp = c < 128 ? (++p, c) : decode_char(p);
+      if (!(unicode::flags(cp) & flags)) return false;
     }
   }
   return true;

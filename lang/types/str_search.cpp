@@ -345,6 +345,16 @@ void split_blanks(Pieces& out, std::string_view text, int64_t most) {
 // At one byte of an ASCII text: sixteen places are looked at together, which short pieces share.
 void split_at_byte(Pieces& out, std::string_view text, char separator, int64_t most) {
   size_t start = 0;
+  constexpr size_t kShort = 48;  // byte by byte
+  if (text.size() <= kShort) {
+    for (size_t at = 0; at < text.size() && most != 0; ++at) {
+      if (text[at] != separator) continue;
+      out.add_ascii(text.substr(start, at - start));
+      start = at + 1;
+      --most;
+    }
+    return out.add_ascii(text.substr(start));
+  }
   for (PlacesOf places(out.in, text, separator); most != 0; --most) {
     const size_t at = places.next();
     if (at == kNowhere) break;
@@ -458,13 +468,17 @@ Value partition_at(Interpreter& in, const Args& args, bool last) {
   const std::string_view text = text_of(args[0]), separator = needle_of(in, args[1]);
   if (separator.empty()) throw Error(ErrorKind::ValueError, "empty separator");
   const size_t at = last ? rfind_text(in, text, separator) : find_text(in, text, separator);
-  const Value empty = make_str(in, "");
-  if (at == kNowhere)
-    return last ? make_tuple(in, {empty, empty, plain_str(in, args[0])})
-                : make_tuple(in, {plain_str(in, args[0]), empty, empty});
   const Str* const s = as_str(args[0]);
-  return make_tuple(in,
-                    {part_of(in, s, text.substr(0, at)), args[1], part_of(in, s, text.substr(at + separator.size()))});
+  Value parts[3];
+  if (at == kNowhere) {
+    for (Value& part : parts) part = in.shared->empty_str;
+    parts[last ? 2 : 0] = plain_str(in, args[0]);
+  } else {
+    parts[0] = part_of(in, s, text.substr(0, at));
+    parts[1] = args[1];
+    parts[2] = part_of(in, s, text.substr(at + separator.size()));
+  }
+  return make_tuple_moving(in, parts, 3);
 }
 Value partition(Interpreter& in, const Args& args) { return partition_at(in, args, false); }
 Value rpartition(Interpreter& in, const Args& args) { return partition_at(in, args, true); }

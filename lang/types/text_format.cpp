@@ -231,9 +231,12 @@ class PercentFormatter {
 
   std::string run() {
     while (at_ < text_.size()) {
-      const size_t mark = text_.find('%', at_);
-      out_.append(text_, at_, mark == text_.npos ? text_.npos : mark - at_);
-      if (mark == text_.npos) break;
+      constexpr size_t kNear = 32;  // shorter than the call is long
+      size_t mark = at_;
+      while (mark < text_.size() && mark - at_ < kNear && text_[mark] != '%') ++mark;
+      if (mark - at_ == kNear) mark = std::min(text_.find('%', mark), text_.size());
+      if (mark != at_) out_.append(text_.data() + at_, mark - at_);
+      if (mark == text_.size()) break;
       at_ = mark + 1;
       directive();
     }

@@ -9,6 +9,8 @@
 
 namespace tessera::lang {
 
+static constexpr size_t kFewItems = 16;
+
 void destroy_tuple(Interpreter& in, Object* self) {
   Tuple* tuple = known_cast<Tuple>(self);
   const size_t bytes = tuple->size * sizeof(Value);
@@ -25,6 +27,11 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
   look_while_making(in.interrupt);
   Tuple* tuple = make_object<Tuple>(in, type != nullptr ? type : in.types.tuple, count * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(reinterpret_cast<char*>(tuple) + tuple->type->instance_size);
+  if (count <= kFewItems) {
+    for (size_t i = 0; i < count; ++i) new (tuple->items + i) Value(Value::none());
+    tuple->size = static_cast<uint32_t>(count);
+    return tuple;
+  }
   try {
     in_pieces(in, count, [&](size_t i, size_t end) {
       for (; i < end; ++i) new (tuple->items + i) Value(Value::none());
@@ -41,8 +48,6 @@ Tuple* new_tuple(Interpreter& in, size_t count, Type* type) {
 }
 
 namespace {
-
-constexpr size_t kFewItems = 16;
 
 // Can the collector meet the value? Numbers and strings refer to nothing.
 bool is_traversable(const Value& v) noexcept { return v.is_object() && v.as_object()->kind != ObjectKind::Str; }

@@ -63,7 +63,8 @@ Value repeat(Interpreter& in, const Value& self, int64_t times) {
   if (times == 1 && tuple->type == in.types.tuple) return self;
   if (static_cast<uint64_t>(times) > 0x7fffffffu / tuple->size) throw Error(ErrorKind::MemoryError, std::string());
   Tuple* out = new_tuple(in, tuple->size * static_cast<size_t>(times));
-  for (uint32_t i = 0; i < out->size; ++i) out->items[i] = tuple->items[i % tuple->size];
+  for (uint32_t done = 0; done < out->size; done += tuple->size)
+    for (uint32_t i = 0; i < tuple->size; ++i) out->items[done + i] = tuple->items[i];
   return Value::adopt(out);
 }
 

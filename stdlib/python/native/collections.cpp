@@ -414,10 +414,19 @@ Value deque_popleft(Interpreter& in, const Args& args) {
 
 bool short_append(Interpreter&, Value* args, Value& answer) {
   Deque* const d = deque_of(args[0]);
-  if (d->maxlen != kUnbounded || d->size == d->ring.size()) return false;
-  d->at(d->size) = std::move(args[1]);
-  ++d->size;
-  ++d->changes;
+  if (d->maxlen != kUnbounded || d->size == d->ring.size()) {
+    push_back(d, std::move(args[1]));
+  } else {
+    d->at(d->size) = std::move(args[1]);
+    ++d->size;
+    ++d->changes;
+  }
+  answer = Value::none();
+  return true;
+}
+
+bool short_append_left(Interpreter&, Value* args, Value& answer) {
+  push_front(deque_of(args[0]), std::move(args[1]));
   answer = Value::none();
   return true;
 }
@@ -542,7 +551,7 @@ const NativeDef kMethods[] = {
     {"__reduce__(self)", deque_reduce},
     {"__init__(self, iterable=..., maxlen=None)", deque_init},
     {"append(self, x, /)", deque_append, "Add at the right end.", {short_append, 2}},
-    {"appendleft(self, x, /)", deque_appendleft, "Add at the left end."},
+    {"appendleft(self, x, /)", deque_appendleft, "Add at the left end.", {short_append_left, 2}},
     {"pop(self)", deque_pop, "Take from the right end.", {short_take<take_back>, 1}},
     {"popleft(self)", deque_popleft, "Take from the left end.", {short_take<take_front>, 1}},
     {"extend(self, iterable, /)", deque_extend, "Add many at the right end."},

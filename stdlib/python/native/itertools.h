@@ -81,6 +81,7 @@ inline void positions(Interpreter& in, Type* type, const char* name, const Args&
 // One step of a source. Scripts may run and empty `source` meanwhile, so it is held.
 inline bool step(Interpreter& in, const Value& source, Value& out) {
   if (source.is_undefined()) return false;
+  if (next_at_once(in, source, out)) return true;
   const Value held = source;
   return next(in, held, out);
 }
@@ -88,6 +89,7 @@ inline bool step(Interpreter& in, const Value& source, Value& out) {
 // The same for an iterator that ends with its source.
 inline bool step(Interpreter& in, const Value& self, const Value& source, Value& out) {
   if (source.is_undefined()) return false;
+  if (next_at_once(in, source, out)) return true;
   const Value held = source;
   return next(in, held, out) || pass_stop_value(in, held, self);
 }

@@ -112,6 +112,12 @@ Value randbelow(Interpreter& in, const Args& args) {
   return drawn;
 }
 
+bool short_randbelow(Interpreter&, Value* args, Value& answer) {
+  if (!args[1].is_int() || args[1].as_int() <= 0) return false;
+  answer = Value::integer(static_cast<int64_t>(object_cast<RandomObject>(args[0])->twister.below(static_cast<uint64_t>(args[1].as_int()))));
+  return true;
+}
+
 Value getstate(Interpreter& in, const Args& args) {
   const Mersenne& twister = self_of(args)->twister;
   std::vector<Value> words;
@@ -148,7 +154,7 @@ const NativeDef kMethods[] = {
     {"seed(self, a=None, /)", seed, "Start again from a seed."},
     {"random(self)", random, "The next float in [0, 1).", {short_random, 1}},
     {"getrandbits(self, k, /)", getrandbits, "An int of k random bits."},
-    {"_randbelow(self, n, /)", randbelow, "An int in [0, n)."},
+    {"_randbelow(self, n, /)", randbelow, "An int in [0, n).", {short_randbelow, 2}},
     {"_shuffle(self, x, /)", shuffle, "Shuffle a list in place."},
     {"getstate(self)", getstate, "The state as a tuple."},
     {"setstate(self, state, /)", setstate, "Go back to a state."},
