@@ -64,11 +64,12 @@ Value join(Interpreter& in, const Args& args) {
   for (size_t i = 0; i < count; ++i) {
     if (i % kPieceItems == kPieceItems - 1) in.check_stop(kPieceSteps);
     if (i != 0 && separator->size != 0) {
-      std::memcpy(p, separator->data, separator->size);
+      copy_few(p, separator->data, separator->size);
       p += separator->size;
     }
     const Str* item = as_str(items[i]);
-    copy_in_pieces(in, p, item->data, item->size);
+    if (item->size <= 16) copy_few(p, item->data, item->size);
+    else copy_in_pieces(in, p, item->data, item->size);
     p += item->size;
   }
   return made;

@@ -257,8 +257,22 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
   return frame;
 }
 
-Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
-                                  uint32_t result) {
+Frame* VirtualMachine::begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result) {
+  if (keywords == nullptr && callee.is_object() && callee.as_object()->kind == ObjectKind::BoundMethod) {
+    const BoundMethod* const method = known_cast<BoundMethod>(callee);
+    if (is_native(method->function)) {
+      const Value keep(callee);
+      window[-1] = method->self;
+      static_cast<void>(call_native_step(in_, known_cast<NativeFunction>(method->function), nullptr, window - 1, count + 1,
+                                         top_->registers[result]));
+      return nullptr;
+    }
+  }
+  return begin_other_call(callee, window, count, keywords, result);
+}
+
+Frame* VirtualMachine::begin_other_call(const Value& callee_place, Value* window, uint32_t count, const Tuple* keywords,
+                                        uint32_t result) {
   Frame* const caller = top_;
   Value callee = &callee_place == window - 1 ? Value(std::move(window[-1])) : Value(callee_place);
   Value answer;
@@ -310,10 +324,7 @@ Frame* VirtualMachine::begin_call(const Value& callee_place, Value* window, uint
         }
         if (!is_native(method->function)) break;
         window[-1] = method->self;
-        if (keywords != nullptr) return begin_call(method->function, window - 1, count + 1, keywords, result);
-        static_cast<void>(call_native_step(in_, known_cast<NativeFunction>(method->function), nullptr,
-                                           window - 1, count + 1, caller->registers[result]));
-        return nullptr;
+        return begin_other_call(method->function, window - 1, count + 1, keywords, result);
       }
       case ObjectKind::Type: return begin_construct(known_cast<Type>(object), window, count, keywords, result);
       case ObjectKind::NativeFunction: {

@@ -227,32 +227,28 @@ static bool is_own_number(Interpreter& in, const NativeFunction* function, const
          type_of(in, window[0])->is_subtype_of(function->owner);
 }
 
-bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
-                      Value& target) {
+// Past the short way. A function of its own: the short ones must not pay for its frame.
+[[gnu::noinline]] static bool call_native_usual(Interpreter& in, const NativeFunction* function, Value* callee, Value* window,
+                                                uint32_t count, Value& target) {
   // `list.append(x, y)` names its own self, which may be of any type.
   if (function->owner != nullptr && !is_own_method(function, window, count) && !is_own_number(in, function, window, count))
     return call_native_long(in, function, callee, window, count, target);
+  if (function->short_way == &short_length && callee != nullptr && count == 1 && enter_length(in, *callee, *window)) return false;
   const Signature* const signature = function->signature;
   Value answer;
-  bool done = false, returned = true;
-  if (function->short_count == count && function->short_way != nullptr) {
-    returned = in.vm().catches([&] { done = function->short_way(in, window, answer); });
-    if (!done && returned && function->short_way == &short_length && callee != nullptr && enter_length(in, *callee, *window)) return false;
-  }
-  if (!done && returned) {
-    if (signature != nullptr ? signature->plain_count == count : function->text == nullptr) {
-      // Just the arguments that the function names, and no checks; or it takes them as they are.
-      returned = in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); });
-    } else if (signature != nullptr && fits_by_position(*signature, window, count)) {
-      // d.get(key), l.pop(): the arguments move to where their defaults have room behind them. They end before an exception is pending.
-      returned = in.vm().catches([&] {
-        const FewValues values(*signature, window, count);
-        const auto total = static_cast<uint32_t>(signature->parameters.size());
-        answer = function->function.answer(in, {values.data(), total, nullptr, function});
-      });
-    } else {
-      return call_native_long(in, function, callee, window, count, target);
-    }
+  bool returned;
+  if (signature != nullptr ? signature->plain_count == count : function->text == nullptr) {
+    // Just the arguments that the function names, and no checks; or it takes them as they are.
+    returned = in.vm().catches([&] { answer = function->function.answer(in, Args{window, count, nullptr, function}); });
+  } else if (signature != nullptr && fits_by_position(*signature, window, count)) {
+    // d.get(key), l.pop(): the arguments move to where their defaults have room behind them. They end before an exception is pending.
+    returned = in.vm().catches([&] {
+      const FewValues values(*signature, window, count);
+      const auto total = static_cast<uint32_t>(signature->parameters.size());
+      answer = function->function.answer(in, {values.data(), total, nullptr, function});
+    });
+  } else {
+    return call_native_long(in, function, callee, window, count, target);
   }
   if (!returned) [[unlikely]]
     return false;
@@ -264,6 +260,21 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
   }
   target = std::move(answer);
   return true;
+}
+
+bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
+                      Value& target) {
+  if (function->short_count == count && function->short_way != nullptr &&
+      (function->owner == nullptr || is_own_method(function, window, count))) {
+    Value answer;
+    if (function->short_way(in, window, answer)) [[likely]] {
+      for (uint32_t i = 0; i < count; ++i) window[i] = Value();
+      if (callee != nullptr) *callee = Value();
+      target = std::move(answer);
+      return true;
+    }
+  }
+  return call_native_usual(in, function, callee, window, count, target);
 }
 
 bool call_short_step(Interpreter& in, ShortWay::Fn way, const Value& argument, Value& target) {

@@ -199,6 +199,7 @@ class VirtualMachine : private ThreadState {
   // be overwritten. They return the frame that has to run now, or null: then the answer is in R[result] of the running frame,
   // or an exception in pending_.
   Frame* begin_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
+  Frame* begin_other_call(const Value& callee, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);  // not of a bound native
   Frame* begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_native_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);
   Frame* begin_construct_otherwise(Type* type, Function* init, Value* window, uint32_t count, const Tuple* keywords, uint32_t result);

@@ -48,7 +48,7 @@ void grow(Deque* d) {
   d->head = 0;
 }
 
-Value take_front(Deque* d) {
+inline Value take_front(Deque* d) {
   Value v = std::move(d->at(0));
   d->head = (d->head + 1) & (d->ring.size() - 1);
   --d->size;
@@ -56,7 +56,7 @@ Value take_front(Deque* d) {
   return v;
 }
 
-Value take_back(Deque* d) {
+inline Value take_back(Deque* d) {
   Value v = std::move(d->at(d->size - 1));
   --d->size;
   ++d->changes;
@@ -414,11 +414,12 @@ Value deque_popleft(Interpreter& in, const Args& args) {
 
 bool short_append(Interpreter&, Value* args, Value& answer) {
   Deque* const d = deque_of(args[0]);
-  if (d->maxlen != kUnbounded || d->size == d->ring.size()) {
+  const size_t places = d->ring.size(), size = d->size;
+  if (d->maxlen != kUnbounded || size == places) [[unlikely]] {
     push_back(d, std::move(args[1]));
   } else {
-    d->at(d->size) = std::move(args[1]);
-    ++d->size;
+    new (d->ring.data() + ((d->head + size) & (places - 1))) Value(std::move(args[1]));  // an empty place
+    d->size = size + 1;
     ++d->changes;
   }
   answer = Value::none();
@@ -431,11 +432,16 @@ bool short_append_left(Interpreter&, Value* args, Value& answer) {
   return true;
 }
 
-template <Value (*kTake)(Deque*)>
+template <bool kFront>
 bool short_take(Interpreter&, Value* args, Value& answer) {
   Deque* const d = deque_of(args[0]);
-  if (d->size == 0) return false;
-  answer = kTake(d);
+  const size_t size = d->size;
+  if (size == 0) return false;
+  const size_t mask = d->ring.size() - 1, head = d->head;
+  answer = std::move(d->ring.data()[(kFront ? head : head + size - 1) & mask]);
+  if (kFront) d->head = (head + 1) & mask;
+  d->size = size - 1;
+  ++d->changes;
   return true;
 }
 
@@ -552,8 +558,8 @@ const NativeDef kMethods[] = {
     {"__init__(self, iterable=..., maxlen=None)", deque_init},
     {"append(self, x, /)", deque_append, "Add at the right end.", {short_append, 2}},
     {"appendleft(self, x, /)", deque_appendleft, "Add at the left end.", {short_append_left, 2}},
-    {"pop(self)", deque_pop, "Take from the right end.", {short_take<take_back>, 1}},
-    {"popleft(self)", deque_popleft, "Take from the left end.", {short_take<take_front>, 1}},
+    {"pop(self)", deque_pop, "Take from the right end.", {short_take<false>, 1}},
+    {"popleft(self)", deque_popleft, "Take from the left end.", {short_take<true>, 1}},
     {"extend(self, iterable, /)", deque_extend, "Add many at the right end."},
     {"extendleft(self, iterable, /)", deque_extendleft, "Add many at the left end, one after the other."},
     {"clear(self)", deque_clear, "Remove everything."},

@@ -17,6 +17,12 @@ Value gcd_function(Interpreter& in, const Args& args) {
   return g;
 }
 
+bool short_gcd(Interpreter& in, Value* args, Value& answer) {
+  if (!args[0].is_int() || !args[1].is_int()) return false;
+  answer = whole_gcd(in, args[0], args[1]);
+  return true;
+}
+
 Value lcm_function(Interpreter& in, const Args& args) {
   Value l = Value::integer(1);
   for (const Value& v : *as_tuple(args[0])) {
@@ -102,7 +108,7 @@ Value isqrt_function(Interpreter& in, const Args& args) {
 constexpr NativeDef kRows[] = {
     {"comb(n, k, /)", comb_function, "Ways to choose k of n things, order ignored."},
     {"factorial(n, /)", factorial_function, "n!"},
-    {"gcd(*integers)", gcd_function, "Greatest common divisor."},
+    {"gcd(*integers)", gcd_function, "Greatest common divisor.", {short_gcd, 2}},
     {"isqrt(n, /)", isqrt_function, "Integer part of the square root."},
     {"lcm(*integers)", lcm_function, "Least common multiple."},
     {"perm(n, k=None, /)", perm_function, "Ways to choose k of n things in order."},
@@ -111,7 +117,7 @@ constexpr NativeDef kRows[] = {
 }  // namespace
 
 void fill_math_integers(Interpreter& in, Module& module) {
-  for (const NativeDef& row : kRows) in.def(module, row.signature, row.doc, row.function);
+  for (const NativeDef& row : kRows) in.def(module, row);
 }
 
 }  // namespace tessera::stdlib
