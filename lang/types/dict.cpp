@@ -401,10 +401,13 @@ void fill_from_display(Interpreter& in, Dict* dict, Value* items, uint32_t pairs
   }
 }
 
-void fill_with_names(Interpreter& in, Dict* dict, const Value* names, Value* values, uint32_t count) {
-  dict_reserve(in, dict, count);
+Value dict_of_names(Interpreter& in, const Value* names, Value* values, uint32_t count) {
+  Dict* const dict = make_plain<Dict>(in, in.types.dict);
+  Value made = Value::adopt(dict);
+  if (count != 0) dict_reserve(in, dict, count);
   for (uint32_t i = 0; i < count; ++i) append_in_room(dict, Value(names[i]), str_hash(as_str(names[i])), std::move(values[i]));
   keys_changed(dict);
+  return made;
 }
 
 Value dict_set_default(Interpreter& in, Dict* d, const Value& key, Value value) {

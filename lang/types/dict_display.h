@@ -12,7 +12,7 @@ struct Dict;
 
 // Puts pairs into an empty dict, which has room for them. `items` are key, value, key, value, and are moved from.
 void fill_from_display(Interpreter& in, Dict* dict, Value* items, uint32_t pairs);
-// Puts the values under names, which are interned and different strings, into an empty dict. The values are moved from.
-void fill_with_names(Interpreter& in, Dict* dict, const Value* names, Value* values, uint32_t count);
+// A dict of the values under names, which are interned and different strings. The values are moved from.
+Value dict_of_names(Interpreter& in, const Value* names, Value* values, uint32_t count);
 
 }  // namespace tessera::lang

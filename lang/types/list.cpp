@@ -57,16 +57,11 @@ Value make_list(Interpreter& in, size_t capacity) {
   return result;
 }
 
-Value make_list(Interpreter& in, const Value* items, size_t count) {
-  if (are_few(count)) return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(items[i]); });
-  Value result = make_list(in, count);
-  List* list = as_list(result);
-  in_pieces(in, count, [&](size_t i, size_t end) { list_append_all(list, items + i, end - i); });
-  return result;
-}
+namespace {
 
-Value make_list_moving(Interpreter& in, Value* items, size_t count) {
-  if (are_few(count)) return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(std::move(items[i])); });
+// Lists of more than a few items. Apart, so that the short ones save few registers.
+template <class Item>
+[[gnu::noinline]] Value make_long_list(Interpreter& in, Item* items, size_t count) {
   Value result = make_list(in, count);
   List* list = as_list(result);
   in_pieces(in, count, [&](size_t i, size_t end) {
@@ -74,6 +69,18 @@ Value make_list_moving(Interpreter& in, Value* items, size_t count) {
     list->size = static_cast<uint32_t>(end);
   });
   return result;
+}
+
+}  // namespace
+
+Value make_list(Interpreter& in, const Value* items, size_t count) {
+  if (!are_few(count)) return make_long_list(in, items, count);
+  return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(items[i]); });
+}
+
+Value make_list_moving(Interpreter& in, Value* items, size_t count) {
+  if (!are_few(count)) return make_long_list(in, items, count);
+  return few_items(in, count, [&](Value* place, size_t i) { new (place) Value(std::move(items[i])); });
 }
 
 void list_reserve(Interpreter& in, List* list, size_t capacity) {

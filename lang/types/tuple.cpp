@@ -70,17 +70,22 @@ template <class Item>
   return made;
 }
 
+// Of more items. Apart, so that the short ones save few registers.
+template <class Item>
+[[gnu::noinline]] Value long_tuple(Interpreter& in, Item* items, size_t count) {
+  Tuple* tuple = new_tuple(in, count);
+  Value made = Value::adopt(tuple);
+  in_pieces(in, count, [&](size_t i, size_t end) {
+    for (; i < end; ++i) tuple->items[i] = std::move(items[i]);
+  });
+  return made;
+}
+
 }  // namespace
 
 Value make_tuple(Interpreter& in, const Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
-  if (count <= kFewItems) return small_tuple(in, items, count);
-  Tuple* tuple = new_tuple(in, count);
-  Value made = Value::adopt(tuple);
-  in_pieces(in, count, [&](size_t i, size_t end) {
-    for (; i < end; ++i) tuple->items[i] = items[i];
-  });
-  return made;
+  return count <= kFewItems ? small_tuple(in, items, count) : long_tuple(in, items, count);
 }
 
 Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
@@ -89,13 +94,7 @@ Value make_tuple(Interpreter& in, std::initializer_list<Value> items) {
 
 Value make_tuple_moving(Interpreter& in, Value* items, size_t count) {
   if (count == 0) return in.shared->empty_tuple;
-  if (count <= kFewItems) return small_tuple(in, items, count);
-  Tuple* tuple = new_tuple(in, count);
-  Value made = Value::adopt(tuple);
-  in_pieces(in, count, [&](size_t i, size_t end) {
-    for (; i < end; ++i) tuple->items[i] = std::move(items[i]);
-  });
-  return made;
+  return count <= kFewItems ? small_tuple(in, items, count) : long_tuple(in, items, count);
 }
 
 Value recycled_tuple(Interpreter& in, Value& last, size_t count) {

@@ -115,8 +115,7 @@ bool take_rest(Interpreter& in, const Code* code, Value* window, Value* argument
     rest = make_tuple_moving(in, arguments + plain, count - plain);
   } else {
     if (!takes_named_rest(code, count - keywords->size, keywords)) return false;
-    rest = make_dict(in);
-    fill_with_names(in, as_dict(rest), keywords->items, arguments + plain, keywords->size);
+    rest = dict_of_names(in, keywords->items, arguments + plain, keywords->size);
   }
   for (uint32_t i = 0; arguments != window && i < plain; ++i) window[i] = std::move(arguments[i]);
   window[plain] = std::move(rest);

@@ -323,9 +323,11 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
 
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,
                   SpecialCall& call) {
+  call.nobody = true;
   for_each_operand(in, op, left, right, augmented, [&](const Asked& asked) {
     const Value* const method = method_of(in, op, asked);
     if (is_passed_by(asked, method)) return false;
+    call.nobody = false;
     if (method == nullptr || !is_function(*method)) return true;
     call.function = as_function(*method);
     call.self = asked.self;
@@ -333,6 +335,10 @@ void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& 
     call.turn = asked.turn;
     return true;
   });
+}
+
+Value unsupported_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented) {
+  return unsupported(in, augmented ? augmented_symbol(op) : symbol(op), left, right);
 }
 
 Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented,

@@ -18,10 +18,13 @@ struct SpecialCall {
   const Value* self;
   const Value* other;
   Turn turn;
+  bool nobody = false;  // of first_binary: neither operand's type knows the operator
 };
 
 // Into `call`: a result that goes through the stack in halves and is read as a whole costs as much as the look-up.
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, SpecialCall& call);
+// The failure of an operator that no operand knows.
+Value unsupported_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call);
 // binary(), inplace(), unary() and compare() that answer a failure (failure.h) where no operand knows the operator. What the operands'
 // own methods raise is thrown.

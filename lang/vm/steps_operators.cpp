@@ -109,6 +109,8 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
     if (is_of_script(left) || is_of_script(right)) first_binary(in, op, left, right, augmented, call);
     if (call.function != nullptr) {
       if (enter_operator(in, call, answer)) return true;
+    } else if (call.nobody) {
+      answer = unsupported_binary(in, op, left, right, augmented);
     } else if (augmented) {
       answer = inplace_answer(in, op, left, right);
     } else {
