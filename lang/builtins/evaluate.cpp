@@ -234,6 +234,7 @@ bool is_tree(Interpreter& in, const Value& v) {
 Value compile_function(Interpreter& in, const Args& args) {
   require_code(in, "compile");
   const std::string name = file_name(in, args[1]);
+  if (!is_str(args[2])) throw_error(ErrorKind::TypeError, "compile() argument 'mode' must be str, not %s", argument_type(in, args[2]));
   if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
   const std::string_view mode_name = text_of(args[2]);
   const int64_t flags = args[3].as_int(), optimize = args[5].as_int();
@@ -279,7 +280,7 @@ constexpr NativeDef kRows[] = {
     {"exec(source, globals=None, locals=None, /, *, closure=None)", exec_function,
      "Execute the given source in the context of globals and locals.\n\nThe source may be a string representing one or "
      "more Python statements\nor a code object as returned by compile()."},
-    {"compile(source, filename, mode: str, flags: int = 0, dont_inherit: bool = False, optimize: int = -1, *, "
+    {"compile(source, filename, mode, flags: int = 0, dont_inherit: bool = False, optimize: int = -1, *, "
      "_feature_version: int = -1)",
      compile_function, "Compile source into a code object that can be executed by exec() or eval()."},
     {"__import__(name, globals=None, locals=None, fromlist=(), level: int = 0)", import_function,

@@ -106,9 +106,9 @@ Value no_int(Interpreter& in, int base, const std::string& quoted) {
   return failure(in, ErrorKind::ValueError, {"invalid literal for int() with base ", std::to_string(base), ": ", quoted});
 }
 
-Value int_of_text(Interpreter& in, std::string_view text, int base) {
-  Value parsed = parse_int(in, text, base);
-  return parsed.is_undefined() ? no_int(in, base, quote(text)) : parsed;
+Value int_of_text(Interpreter& in, const Value& text, int base) {
+  Value parsed = parse_int(in, text_of(text), base);
+  return parsed.is_undefined() ? no_int(in, base, repr_text(in, text)) : parsed;
 }
 
 Value int_of_bytes(Interpreter& in, const Value& x, int base) {
@@ -120,7 +120,7 @@ Value int_of_bytes(Interpreter& in, const Value& x, int base) {
 // May answer a failure.
 Value int_of(Interpreter& in, const Value& x) {
   if (is_bytes(x) || is_byte_array(x)) return int_of_bytes(in, x, 10);
-  if (is_str(x)) return int_of_text(in, text_of(x), 10);
+  if (is_str(x)) return int_of_text(in, x, 10);
   if (is_whole(x)) return whole_unary(in, UnaryOp::Pos, x);
   if (x.is_float()) return whole_from_float(in, x.as_float());
   if (x.is_object()) {
@@ -165,7 +165,7 @@ Value int_make(Interpreter& in, Type* type, const Args& args) {
   if (is_bytes(args[0]) || is_byte_array(args[0]))
     return as_type(in, type, in.types.integer, int_of_bytes(in, args[0], static_cast<int>(radix)));
   if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
-  return as_type(in, type, in.types.integer, int_of_text(in, text_of(args[0]), static_cast<int>(radix)));
+  return as_type(in, type, in.types.integer, int_of_text(in, args[0], static_cast<int>(radix)));
 }
 
 // Few plain digits, as most texts of numbers are; and what needs no text.
@@ -225,7 +225,7 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
   const bool converts = args.positional() == 1 && is_str(args[0]) && args[0].as_object()->type != in.types.str &&
                         !type_lookup(args[0].as_object()->type, in.names->float_).is_undefined();
   if (args.positional() == 1 && is_str(args[0]) && !converts) {
-    if (!parse_float(text_of(args[0]), result)) return no_float(in, quote(text_of(args[0])));
+    if (!parse_float(text_of(args[0]), result)) return no_float(in, repr_text(in, args[0]));
   } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0]))) {
     if (!parse_float(BytesLike(in, args[0]).view(), result)) return no_float(in, repr_text(in, args[0]));
   } else if (args.positional() == 1 && args[0].is_float()) {

@@ -11,9 +11,11 @@ from expressions import LITERALS, SHOWN, Expressions
 from features import EXCEPTIONS, Features, indent
 from scopes import SCOPES_PRELUDE, Scopes
 from walks import WALK_LITERALS, WALK_PRELUDE, Walks
+from walks_more import MORE_LITERALS, MORE_PRELUDE
 
 LITERALS.update(calls.LITERALS)
 LITERALS.update(WALK_LITERALS)
+LITERALS.update(MORE_LITERALS)
 
 PRELUDE = '''import array
 import ast
@@ -21,6 +23,7 @@ import asyncio
 import binascii
 import bisect
 import cmath
+import codecs
 import collections
 import collections.abc
 import contextlib
@@ -38,6 +41,7 @@ import io
 import itertools
 import json
 import math
+import numbers
 import operator
 import pickle
 import queue
@@ -141,7 +145,7 @@ async def take(generator, count=4):
             break
     return taken
 
-''' + WALK_PRELUDE + SCOPES_PRELUDE
+''' + WALK_PRELUDE + SCOPES_PRELUDE + MORE_PRELUDE
 
 warnings.simplefilter('ignore', SyntaxWarning)     # of oddities such as `3 is None`
 

@@ -53,7 +53,7 @@ def execute(command, text, seconds):
             out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
         except subprocess.TimeoutExpired as e:
             out, status, err = e.stdout or b'', None, ''
-    out = re.sub(rb' at 0x[0-9a-f]+>', b' at 0x>', out)  # of objects: another one each time
+    out = re.sub(rb' at 0x[0-9a-f]+', b' at 0x', out)  # of objects: another one each time
     outputs, name = {}, ''
     for line in out.decode('utf-8', 'replace').split('\n'):
         if line.startswith('@ '):

@@ -3,6 +3,8 @@
 A row of WALKS is (ways to make it, operations, what to show of it); `#` stands for the object's name, `$kind` for an
 expression. Operations that begin with a capital keyword or contain `=` outside of parentheses are statements.
 """
+from walks_more import MORE_WALKS
+
 WALKS = {
     'deque': (['collections.deque($ints)', 'collections.deque($strs, $tiny)', 'collections.deque($tup, maxlen=3)', 'collections.deque()'],
               ['#.append($any)', '#.appendleft($any)', '#.pop()', '#.popleft()', '#.rotate($small)', '#.rotate()', '#.extend($ints)', '#.extendleft($strs)', '#.insert($small, $any)', '#.remove($int)', '#.reverse()', '#.index($int)', '#.count($int)', '#[$small]',
@@ -69,6 +71,7 @@ WALKS = {
     'signature': (['inspect.signature(lambda a, /, b, *c, d=1, **e: 0)', 'inspect.signature(show)', 'inspect.signature(Recorder)', 'inspect.signature(Recorder.__enter__)', 'inspect.signature(functools.partial(attempt, 1))', 'inspect.signature(lambda: 0)', 'inspect.signature(functools.partial(lambda a, b, c=3: 0, b=2))'],
                   ['str(#)', 'list(#.parameters)', '#.bind(1, 2, 3, d=4, f=5)', '#.bind(1)', '#.bind()', '#.bind_partial(b=1)', '#.bind(1, b=2).arguments', '#.parameters["a"].kind', '#.parameters["b"].default', '#.replace(return_annotation=int)', '#.return_annotation', '# == #', '[str(p) for p in #.parameters.values()]', '[p.kind.name for p in #.parameters.values()]', 'hash(#) == hash(#)', '#.bind(1, 2).kwargs', '#.replace(parameters=list(#.parameters.values())[::-1])', '#.bind(*$tup, **$dict).args'], None),
 }
+WALKS.update(MORE_WALKS)
 WALK_LITERALS = {
     'callable': ['len', 'str', 'None', 'bool', '(lambda x: x)', 'operator.neg', 'abs', 'repr', '(lambda x: 1 / x)', '(lambda: 0)', 'chr'],
     'typecode': ["'b'", "'B'", "'h'", "'H'", "'i'", "'I'", "'l'", "'L'", "'q'", "'Q'", "'f'", "'d'", "'u'", "'x'", "'ii'"],

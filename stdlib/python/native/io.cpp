@@ -67,7 +67,7 @@ Value file_isatty(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "isatty");
-  check_open(in, f);
+  check_open(in, f, true);
   return Value::boolean(f->fd >= 0 && isatty(f->fd) == 1);
 }
 
@@ -94,7 +94,7 @@ Value file_seekable(Interpreter& in, const Args& args) {
   return Value::boolean(f->place == Place::Memory);
 }
 Value file_enter(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
+  check_open(in, self_of(args), true);
   return args[0];
 }
 Value file_exit(Interpreter& in, const Args& args) {

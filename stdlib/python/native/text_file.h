@@ -68,7 +68,8 @@ void flush(Interpreter& in, TextFile* f);
 int close_file(Interpreter& in, TextFile* f);  // answers errno; a second time it does nothing
 bool is_closed(Interpreter& in, const TextFile* f);
 // ValueError for a file that is closed, detached or not initialized; UnsupportedOperation for one that is not read.
-void check_open(Interpreter& in, const TextFile* f);
+// `inherited`: in a method that StringIO has from the base of all files, whose message ends with a period.
+void check_open(Interpreter& in, const TextFile* f, bool inherited = false);
 void check_attached(const TextFile* f);
 void check_readable(Interpreter& in, TextFile* f);
 [[noreturn]] void throw_unsupported(Interpreter& in, const char* message);

@@ -235,6 +235,7 @@ Value file_readline(Interpreter& in, const Args& args) {
 
 Value file_readlines(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
+  check_open(in, f, true);
   check_readable(in, f);
   f->at_end = false;
   const int64_t hint = size_argument(in, args[1]);
@@ -249,7 +250,7 @@ Value file_readlines(Interpreter& in, const Args& args) {
 }
 
 Value file_iter(Interpreter& in, const Value& self) {
-  check_open(in, file_of(self));
+  check_open(in, file_of(self), true);
   return self;
 }
 

@@ -71,11 +71,11 @@ void check_attached(const TextFile* f) {
   if (!f->ready) throw Error(ErrorKind::ValueError, "I/O operation on uninitialized object");
 }
 
-void check_open(Interpreter& in, const TextFile* f) {
+void check_open(Interpreter& in, const TextFile* f, bool inherited) {
   check_attached(f);
   if (!is_closed(in, f)) return;
   throw Error(ErrorKind::ValueError,
-              f->place == Place::Memory ? "I/O operation on closed file" : "I/O operation on closed file.");
+              f->place == Place::Memory && !inherited ? "I/O operation on closed file" : "I/O operation on closed file.");
 }
 
 [[noreturn]] void throw_unsupported(Interpreter& in, const char* message) {
@@ -213,7 +213,7 @@ Value file_write(Interpreter& in, const Args& args) {
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
+  check_open(in, self_of(args), true);
   const Value write = get_attr(in, args[0], intern(in, "write"));
   for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
   return Value::none();
