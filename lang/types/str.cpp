@@ -319,13 +319,16 @@ const char* skip_chars_back(const char* p, int64_t count) noexcept {
 // Eight bytes at a time: a continuation byte has its highest bit set and the next one clear.
 size_t count_chars(std::string_view text) noexcept {
   size_t continuations = 0, i = 0;
+  const auto count = [&continuations](uint64_t word) {
+    const uint64_t bits = (word >> 7) & ~(word >> 6) & 0x0101010101010101u;
+    continuations += (bits * 0x0101010101010101u) >> 56;
+  };
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;
     std::memcpy(&word, text.data() + i, 8);
-    const uint64_t bits = (word >> 7) & ~(word >> 6) & 0x0101010101010101u;
-    continuations += (bits * 0x0101010101010101u) >> 56;
+    count(word);
   }
-  for (; i < text.size(); ++i) continuations += is_continuation(text[i]);
+  if (i < text.size()) count(last_word(text.data() + i, text.size() - i));
   return text.size() - continuations;
 }
 
