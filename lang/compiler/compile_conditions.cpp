@@ -140,7 +140,7 @@ void Compiler::compare_jump(ast::CompareOp op, uint32_t left, Expr& right, bool 
     }
   }
   const uint32_t mark = top_;
-  const uint32_t reg = value(right);
+  const uint32_t reg = forms.registers == Op::JumpIn ? only_read(right, kAnywhere) : value(right);
   top_ = mark;
   test(forms.registers, left, reg, answer, label, span);
 }
@@ -171,12 +171,14 @@ void Compiler::compare_step(ast::CompareOp op, uint32_t to, uint32_t left, uint3
 uint32_t Compiler::comparison(Compare& e, int want) {
   const uint32_t mark = top_;
   if (e.steps.size() == 1) {
+    const ast::CompareOp op = e.steps[0].op;
+    const bool contains = op == ast::CompareOp::kIn || op == ast::CompareOp::kNotIn;
     const uint32_t left = value(*e.first);
-    const uint32_t right = value(*e.steps[0].right);
+    const uint32_t right = contains ? only_read(*e.steps[0].right, kAnywhere) : value(*e.steps[0].right);
     top_ = mark;
     const uint32_t to = result(want, e.span);
     // `not in` writes twice: not into a local that may be read in between by nobody, so any register will do.
-    compare_step(e.steps[0].op, to, left, right, e.span);
+    compare_step(op, to, left, right, e.span);
     return to;
   }
   const uint32_t work = workplace(want, e.span);

@@ -159,6 +159,17 @@ bool Compiler::can_fold_list(ExprList elements, std::vector<Value>& values, size
   return true;
 }
 
+// The right operand of `in`, or what a loop goes through: nothing keeps or changes a display that stands there, so one of constants is a
+// constant itself, as in CPython.
+uint32_t Compiler::only_read(Expr& e, int want) {
+  const auto* list = try_as<ast::List>(&e);
+  const auto* set = try_as<ast::Set>(&e);
+  std::vector<Value> values;
+  if ((list == nullptr && set == nullptr) || !can_fold_list(list != nullptr ? list->elements : set->elements, values, 0)) return value(e, want);
+  const Value constant = make_tuple(in_, values.data(), values.size());
+  return constant_value(list != nullptr ? constant : set_from(in_, constant, true), want, e.span);
+}
+
 // A list or set display; also what a tuple with stars or many elements begins as.
 uint32_t Compiler::sequence(Expr& e, ExprList elements, int want) {
   const bool set = is<ast::Set>(e);
@@ -556,7 +567,7 @@ void Compiler::iterate(Expr& iterable, uint32_t state, Span span) {
     for (Expr* argument : call->arguments) on_top(*argument);
     emit(Op::ForPrepareCall, state, static_cast<uint32_t>(call->arguments.size()), 0, iterable.span);
   } else {
-    on_top(iterable);
+    only_read(iterable, kOnTop);
     emit(Op::ForPrepare, state, 0, 0, span);
   }
   top_ = state;

@@ -147,6 +147,7 @@ class Compiler : Emitter {
   void super_method(ast::Call& e, std::string_view name, Span lookup);
   uint32_t keyword_names(std::span<ast::Keyword> keywords);
   bool is_harmless(ast::Expr& e);
+  uint32_t only_read(ast::Expr& e, int want);
   bool can_fold_list(ast::ExprList elements, std::vector<Value>& values, size_t least);
   uint32_t big_int(const ast::BigIntLiteral& e, int want);
   Value fold(const ast::Expr& e) { return fold_constant(in_, e); }

@@ -308,7 +308,8 @@ bool dict_get_surely(Interpreter& in, const Dict* d, const Value& key, const Val
 }
 
 const Value* dict_get(Interpreter& in, Dict* d, const Value& key) {
-  const int32_t at = dict_find(in, d, key, hash(in, key));
+  const int64_t hashed = key.is_int() ? hash_int(key.as_int()) : is_plain_str(in, key) ? str_hash(as_str(key)) : hash(in, key);
+  const int32_t at = dict_find(in, d, key, hashed);
   return at < 0 ? nullptr : &d->entries[at].value;
 }
 
