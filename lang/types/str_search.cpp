@@ -79,6 +79,12 @@ Value position(const Args& args, size_t byte) {
 }
 
 Value find(Interpreter& in, const Args& args) { return position(args, locate(in, args, false)); }
+bool short_find(Interpreter& in, Value* args, Value& answer) {
+  if (!is_str(args[1])) return false;
+  const size_t byte = find_text(in, text_of(args[0]), text_of(args[1]));
+  answer = position(Args{args, 2}, byte);
+  return true;
+}
 Value rfind(Interpreter& in, const Args& args) { return position(args, locate(in, args, true)); }
 
 Value found_or_error(Interpreter& in, const Args& args, size_t byte) {
@@ -279,6 +285,14 @@ Value strip(Interpreter& in, const Args& args) {
   const std::string_view result =
       strip_text(text, args[1].is_none(), args[1].is_none() ? std::string_view() : text_of(args[1]), kEnds);
   return result.size() == text.size() ? plain_str(in, args[0]) : part_of(in, as_str(args[0]), result);
+}
+
+// Without characters of its own: whitespace.
+template <int kEnds>
+bool short_strip(Interpreter& in, Value* args, Value& answer) {
+  const std::string_view text = text_of(args[0]), result = strip_text(text, true, std::string_view(), kEnds);
+  answer = result.size() == text.size() ? plain_str(in, args[0]) : part_of(in, as_str(args[0]), result);
+  return true;
 }
 
 // --- splitting
@@ -484,7 +498,7 @@ Value partition(Interpreter& in, const Args& args) { return partition_at(in, arg
 Value rpartition(Interpreter& in, const Args& args) { return partition_at(in, args, true); }
 
 constexpr NativeDef kRows[] = {
-    {"find(self, sub, start=None, end=None, /)", find, "The lowest index where sub is found, or -1."},
+    {"find(self, sub, start=None, end=None, /)", find, "The lowest index where sub is found, or -1.", {short_find, 2}},
     {"rfind(self, sub, start=None, end=None, /)", rfind, "The highest index where sub is found, or -1."},
     {"index(self, sub, start=None, end=None, /)", index_of, "The lowest index where sub is found, or ValueError."},
     {"rindex(self, sub, start=None, end=None, /)", rindex, "The highest index where sub is found, or ValueError."},
@@ -496,9 +510,12 @@ constexpr NativeDef kRows[] = {
     {"removesuffix(self, suffix: str, /)", removesuffix, "The string without the given suffix, if it is there."},
     {"replace(self, old: str, new: str, count: int = -1, /)", replace,
      "A copy with occurrences of old replaced by new."},
-    {"strip(self, chars=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing whitespace, or chars."},
-    {"lstrip(self, chars=None, /)", strip<kLeft>, "A copy without leading whitespace, or chars."},
-    {"rstrip(self, chars=None, /)", strip<kRight>, "A copy without trailing whitespace, or chars."},
+    {"strip(self, chars=None, /)", strip<kLeft | kRight>, "A copy without leading and trailing whitespace, or chars.",
+     {short_strip<kLeft | kRight>, 1}},
+    {"lstrip(self, chars=None, /)", strip<kLeft>, "A copy without leading whitespace, or chars.",
+     {short_strip<kLeft>, 1}},
+    {"rstrip(self, chars=None, /)", strip<kRight>, "A copy without trailing whitespace, or chars.",
+     {short_strip<kRight>, 1}},
     {"split(self, /, sep=None, maxsplit: int = -1)", split, "A list of the substrings between separators.",
      {short_split, 1}},
     {"rsplit(self, /, sep=None, maxsplit: int = -1)", rsplit,
