@@ -27,6 +27,9 @@ class Sequence {
         return tested(Op::JumpNeI, Op::ModKJumpNeI);
       case Op::LoadBool: return item(Op::LoadBoolSetItem);
       case Op::LoadInt: return item(Op::LoadIntSetItem);
+      case Op::Clear:
+        if (first_.b == 1) become(Op::ClearOne);
+        return;
       case Op::ListAppend:
         if (is(0, Op::ForNext)) become(Op::ListAppendForNext);
         return;
