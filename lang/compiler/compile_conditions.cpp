@@ -90,9 +90,8 @@ void Compiler::compare_condition(Compare& e, bool when, Label& label) {
   for (size_t i = 0; i < e.steps.size(); ++i) {
     CompareStep& step = e.steps[i];
     const bool last = i + 1 == e.steps.size();
-    const Span span{e.span.begin, step.right->span.end};
-    if (last) compare_jump(step.op, left, *step.right, when, label, e.steps.size() == 1 ? e.span : span);
-    else left = compare_link(step.op, left, *step.right, mark, when ? skip : label, span);
+    if (last) compare_jump(step.op, left, *step.right, when, label, e.span);
+    else left = compare_link(step.op, left, *step.right, mark, when ? skip : label, e.span);
     if (i == 0) after_first = assigned_;
   }
   top_ = mark;
@@ -188,7 +187,7 @@ uint32_t Compiler::comparison(Compare& e, int want) {
   Assigned after_first;
   for (size_t i = 0; i < e.steps.size(); ++i) {
     CompareStep& step = e.steps[i];
-    const Span span{e.span.begin, step.right->span.end};
+    const Span span = e.span;  // as in CPython the whole chain, whichever comparison of it fails
     if (i + 1 == e.steps.size()) {
       const uint32_t right = value(*step.right);
       compare_step(step.op, work, left, right, e.span);
