@@ -72,7 +72,8 @@ struct Signature {
 
 // The short way of a native function, for its everyday arguments: exactly `count` of them, by position. It answers false where they
 // are anything else, having changed nothing, and then the function itself is called. An error that it throws costs what a C++ exception
-// does; it may take an argument's value, which is dropped afterwards. The self of a method is of its type, as for the function.
+// does; it may take an argument's value, which is dropped afterwards. It writes `answer` last and once: that may be the register of its
+// first argument, or of the function. The self of a method is of its type, as for the function.
 struct ShortWay {
   using Fn = bool (*)(Interpreter&, Value* arguments, Value& answer);
   Fn function = nullptr;
