@@ -142,6 +142,8 @@ Value make_roomy_instance(Interpreter& in, Type* type) {
   Instance* instance;
   if (type->instance_size == sizeof(Instance) && type->instance_kind == ObjectKind::Instance) [[likely]] {
     in.collector().make_room();
+    assert(type->structure == nullptr || type->structure == &structure_of<Instance>);
+    type->structure = &structure_of<Instance>;
     instance = new (in.heap.allocate(sizeof(Instance))) Instance;
     instance->refcount = 1;
     instance->kind = ObjectKind::Instance;
