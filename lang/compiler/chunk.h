@@ -170,9 +170,10 @@ enum CodeFlags : uint16_t {
   kPlainParameters = 1024,  // as kSimpleCall, but of generators, too
 };
 
-// A place in the code that uses a global: its name, and where its value stands. While Interpreter::keys_versions is `epoch`, no dict of
-// globals or builtins has got or lost a key since, and `value` is right. After that it still is if the dict of globals has this
-// keys_version, and, where the value stands in that of the builtins (`builtins`), that one has `version2`. Zero: never.
+// A place in the code that uses a global: the global's name, and where its value stands. As long as Interpreter::keys_versions equals
+// `epoch`, no dict of globals or of builtins has got or lost a key, so `value` is valid. Later `value` is still valid if the keys_version of
+// the dict of globals equals `version` and, for a value that stands in the dict of builtins (`builtins` is true), the keys_version of that
+// dict equals `version2`. An `epoch` or a `version` of zero is never valid.
 struct GlobalCache {
   const Value* value = nullptr;
   uint32_t epoch = 0;
@@ -216,7 +217,8 @@ struct Code : Object {
   std::vector<Capture> captures;
   std::vector<InlineCache> caches;         // by the number in an instruction (s) or its second word (N)
   std::vector<GlobalCache> global_caches;  // by the number in an instruction (g)
-  // The dicts of the functions that were made of this code, and whether there were others: then no cache of a global has an epoch.
+  // The dicts of globals and of builtins of the first function that was made of this code. Once a function over other dicts was made of it,
+  // `has_other_globals` is true, and the epochs of `global_caches` stay zero.
   const Dict* globals = nullptr;
   const Dict* builtins = nullptr;
   bool has_other_globals = false;

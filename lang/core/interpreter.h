@@ -79,7 +79,13 @@ class Interpreter {
   // Bits (signals.h), set by other threads, signal handlers, the clock and the allocator, and heard at safe points: backward
   // jumps and calls of scripts, each item that a native pulls (next), each kernel's piece of work.
   std::atomic<uint32_t> interrupt{0};
-  uint32_t keys_versions = 1;  // the last one given to a dict of globals (dict_enroll)
+  // Rises with each key that a dict of globals or of builtins gets or loses, and is the last keys_version given to one (dict_enroll). The
+  // counter ends at UINT32_MAX: from there on no site remembers a global, so that none takes an old number for a new one.
+  uint32_t keys_versions = 1;
+  uint32_t next_keys_version() noexcept {
+    if (keys_versions != UINT32_MAX) ++keys_versions;
+    return keys_versions == UINT32_MAX ? 0 : keys_versions;  // a site takes no zero for its version
+  }
   uint32_t stops = kStops;  // the bits that end a native of the running thread; Ctrl-C is for the first one alone
   int64_t countdown = 0;  // steps until the limit of steps is looked at
 

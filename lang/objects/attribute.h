@@ -90,7 +90,7 @@ constexpr uint32_t kForgotten = UINT32_MAX;
 class TypeCache {
  public:
   TypeCache() : entries_(new Entry[kLeast]()) {}
-  uint32_t new_version() { return ++last_version_; }
+  uint32_t new_version() { return last_version_ + 1 < kForgotten ? ++last_version_ : kForgotten; }
 
   struct Entry {
     uint32_t version = 0;

@@ -107,7 +107,7 @@ bool is_plain_str(Interpreter& in, const Value& key) noexcept {
 // A dict of globals never gets a version that it or another one had: caches of code that several of them share compare it.
 void keys_changed(Dict* d) noexcept {
   if (d->flags & kGlobals) [[unlikely]]
-    d->keys_version = ++d->type->owner->keys_versions;
+    d->keys_version = d->type->owner->next_keys_version();
   else
     ++d->keys_version;
 }
@@ -458,7 +458,7 @@ void dict_clear(Interpreter& in, Dict* d) {
 void dict_enroll(Interpreter& in, Dict* d) noexcept {
   if (d->flags & kGlobals) return;
   d->flags |= kGlobals;
-  d->keys_version = ++in.keys_versions;
+  d->keys_version = in.next_keys_version();
 }
 
 namespace {

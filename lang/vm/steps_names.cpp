@@ -35,6 +35,11 @@ bool is_plain_dict(Interpreter& in, const Value& v) { return v.is_object() && v.
 
 }  // namespace
 
+// The epoch of a site that is filled now.
+static uint32_t epoch_for(const Interpreter& in, const Code* code) {
+  return code->has_other_globals || in.keys_versions == UINT32_MAX ? 0 : in.keys_versions;
+}
+
 bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache& cache) {
   Str* const name = cache.name;
   Dict* const globals = frame->function->globals;
@@ -49,9 +54,8 @@ bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
     target = std::move(found);
     return true;
   }
-  const uint32_t epoch = frame->code->has_other_globals ? 0 : in.keys_versions;
-  if (cache.version == globals->keys_version && (!cache.builtins || cache.version2 == builtins->keys_version)) {
-    cache.epoch = epoch;
+  if (cache.version == globals->keys_version && cache.version != 0 && (!cache.builtins || cache.version2 == builtins->keys_version)) {
+    cache.epoch = epoch_for(in, frame->code);
     target = *cache.value;
     return true;
   }
@@ -67,7 +71,7 @@ bool load_global_step(Interpreter& in, Frame* frame, Value& target, GlobalCache&
     }
     cache.version2 = builtins->keys_version;
   }
-  cache.epoch = frame->code->has_other_globals ? 0 : in.keys_versions;  // builtin_of may have added one
+  cache.epoch = epoch_for(in, frame->code);
   cache.version = globals->keys_version;
   cache.value = &(cache.builtins ? builtins : globals)->entries[at].value;
   target = *cache.value;
@@ -86,7 +90,7 @@ void store_global_step(Interpreter& in, Frame* frame, const Value& value, Global
   }
   globals->aux = noted;
   cache.value = dict_get_str(globals, name);
-  cache.epoch = frame->code->has_other_globals ? 0 : in.keys_versions;
+  cache.epoch = epoch_for(in, frame->code);
   cache.version = globals->keys_version;
   cache.builtins = false;
 }
