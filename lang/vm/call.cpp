@@ -579,10 +579,7 @@ namespace {
 bool takes_any_keywords(const Value& callee) {
   if (!callee.is_object()) return false;
   const auto& order = (is_type(callee) ? as_type(callee) : callee.as_object()->type)->mro;
-  return std::any_of(order.begin(), order.end(), [](const Type* type) {
-    const std::string_view name = type->name->view();
-    return (type->type_flags & kScriptClass) == 0 && (name == "partial" || name == "CachedFunction") && type->module->view() == "functools";
-  });
+  return std::any_of(order.begin(), order.end(), [](const Type* type) { return (type->type_flags & kTakesAnyKeywords) != 0; });
 }
 
 }  // namespace

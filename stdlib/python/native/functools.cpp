@@ -349,6 +349,7 @@ void add_partial(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
   spec.name = "partial";
   spec.module = "functools";
+  spec.flags = kTakesAnyKeywords;
   spec.size = sizeof(Partial) + sizeof(Attributes);
   spec.doc = "A call with some of its arguments already given.";
   Type* type = in.new_type(spec);
@@ -479,6 +480,7 @@ void fill_functools(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
   spec.name = "CachedFunction";
   spec.module = "functools";
+  spec.flags = kTakesAnyKeywords;
   spec.size = sizeof(CachedFunction);
   Type* type = in.new_type(spec);
   type->slots.destroy = destroy_cached;
