@@ -157,7 +157,7 @@ Value make_roomy_instance(Interpreter& in, Type* type) {
   }
   Value made = Value::adopt(instance);
   const size_t keys = type->instance_keys.size();
-  if (keys - 1 < kMostRoom) {
+  if (keys != 0 && keys <= kMostRoom) {
     Attributes& attributes = instance->attributes;
     attributes.values = static_cast<Value*>(in.heap.allocate(keys * sizeof(Value)));
     attributes.capacity = static_cast<uint32_t>(keys);
@@ -219,9 +219,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
       code->positional - count <= default_count(function) && names_follow(code, count - keywords->size, keywords)) {
     keywords = nullptr;
   }
-  // The code of an eval with await at its top is both.
-  const bool runs_at_once = (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall;
-  if (runs_at_once && count == code->positional && keywords == nullptr) [[likely]] {
+  if (keywords == nullptr && begins_at_once(code, window, count)) [[likely]] {
     for (uint32_t i = 0; arguments != window && i < count; ++i) window[i] = std::move(arguments[i]);
     Frame* const frame = push_frame(function, window, count, kind, result);
     keep.release();  // the frame's
@@ -310,8 +308,7 @@ Frame* VirtualMachine::begin_other_call(const Value& callee_place, Value* window
           Function* const function = as_function(method->function);
           const Code* const code = function->code;
           if (caller->generator == nullptr && window + code->registers <= stack_end_) {
-            const bool runs_at_once = (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall;
-            const bool plain = keywords == nullptr && count + 1 == code->positional && runs_at_once;
+            const bool plain = keywords == nullptr && begins_at_once(code, window - 1, count + 1);
             if (plain || take_rest(in_, code, window - 1, window - 1, count + 1, keywords)) [[likely]] {
               Frame* const next = push_frame(function, window - 1, code->positional + !plain, FrameKind::Call, result);
               ++function->refcount;
@@ -392,9 +389,7 @@ Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count
   if (!(type->type_flags & kScriptClass)) return begin_native_construct(type, window, count, keywords, result);
   Function* const init = constructor(in_, type);
   if (init != nullptr && keywords == nullptr && caller->generator == nullptr) {
-    const Code* const code = init->code;
-    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == count + 1 &&
-        window + code->registers <= stack_end_) [[likely]] {
+    if (begins_at_once(init->code, window - 1, count + 1)) [[likely]] {
       Value instance = make_roomy_instance(in_, type);
       window[-1] = instance;
       Frame* const next = push_frame(init, window - 1, count + 1, FrameKind::Constructor, result, caller);
@@ -505,19 +500,6 @@ Frame* VirtualMachine::begin_method(const Value& method, Value* window, uint32_t
   return nullptr;
 }
 
-// The frame of a plain function of one parameter, or null: it is another kind, or there is no room for it.
-Frame* VirtualMachine::begin_with_self(Function* function, const Value& self, uint32_t result) {
-  const Code* const code = function->code;
-  Value* const window = top_->end;
-  if ((code->code_flags & (kSimpleCall | kGenerator)) != kSimpleCall || code->positional != 1 || window + code->registers > stack_end_ ||
-      depth_ >= depth_limit_)
-    return nullptr;
-  *window = self;
-  Frame* const frame = push_frame(function, window, 1, FrameKind::Call, result);
-  ++function->refcount;
-  return frame;
-}
-
 // Of a property that the object's class has, before the site knows it.
 static const Value* find_getter(Interpreter& in, const Value& object, Str* name) {
   if (!object.is_object()) return nullptr;
@@ -561,16 +543,15 @@ Frame* VirtualMachine::begin_get_attribute(Word w, Str* name, InlineCache& cache
     catches([&] { get_attribute_step(in_, caller, w, name, cache); });
     return nullptr;
   }
-  if (Frame* const next = begin_with_self(known_cast<Function>(*getter), object, a_of(w))) [[likely]] {
-    if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)].clear();
-    return next;
-  }
   const Value function = *getter;
-  Value self = object, answer;
-  if (b_of(w) >= caller->code->first_temporary) caller->registers[b_of(w)] = Value();
-  Frame* next = begin_function(as_function(function), nullptr, &self, 1, nullptr, FrameKind::Call, a_of(w), answer);
-  if (next == nullptr && !is_raising()) caller->registers[a_of(w)] = std::move(answer);
-  return next;
+  const bool dies = b_of(w) >= caller->code->first_temporary;
+  Value answer;
+  bool entered = false;
+  if (!catches([&] { entered = enter_with(as_function(function), FrameKind::Call, a_of(w), answer, object); })) return nullptr;
+  if (dies) caller->registers[b_of(w)].clear();
+  if (entered) return top_;
+  caller->registers[a_of(w)] = std::move(answer);
+  return nullptr;
 }
 
 namespace {
@@ -597,7 +578,7 @@ Frame* VirtualMachine::begin_spread(Value* operands, bool has_keywords, uint32_t
     if (window + count >= stack_end_) throw_too_deep(nullptr, 0);
     for (uint32_t i = 0; i < count; ++i) window[i] = items[i];
     Function* const function = as_function(callee);
-    if ((function->code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == function->code->positional) [[likely]] {
+    if (begins_at_once(function->code, window, count)) [[likely]] {
       Frame* const next = push_frame(function, window, count, FrameKind::Call, result, caller);
       callee.release();  // the frame's
       return next;
@@ -669,9 +650,7 @@ Frame* VirtualMachine::begin_entry(Function* function, Value& out) {
   check_native_stack();
   Value* const window = top_ != nullptr ? top_->end : stack_;
   const uint32_t count = args.count + !self.is_undefined();
-  const Code* const code = function->code;
-  if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
-      args.keyword_names == nullptr && window + code->registers <= stack_end_) [[likely]] {
+  if (args.keyword_names == nullptr && begins_at_once(function->code, window, count)) [[likely]] {
     assert(holds_no_object(window, window + count));
     Value* place = window;
     if (!self.is_undefined()) new (place++) Value(self);

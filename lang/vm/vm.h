@@ -32,6 +32,12 @@ inline constexpr uint32_t kSampleDue = 256;
 // And another one: the program has begun or ended to trace itself.
 inline constexpr uint32_t kTraceDue = 2048;
 
+// True if no register from `begin` to `end` holds an object. It is true of the temporaries of a new frame's window, because an instruction
+// that reads a temporary empties it; far variables stand behind the temporaries and may hold arguments.
+inline bool holds_no_object(const Value* begin, const Value* end) {
+  return std::none_of(begin, end, [](const Value& value) { return value.is_object(); });
+}
+
 class VirtualMachine : private ThreadState {
  public:
   explicit VirtualMachine(Interpreter& in);
@@ -54,10 +60,8 @@ class VirtualMachine : private ThreadState {
   // Enters a special method for the running instruction, so that it is a frame like others. False: it is a generator function,
   // and that is the answer. `arguments` are moved from.
   bool enter(Function* method, Value* arguments, uint32_t count, FrameKind kind, uint32_t result, Value& answer) {
-    const Code* const code = method->code;
     Value* const window = top_->end;
-    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && count == code->positional &&
-        window + code->registers <= stack_end_) [[likely]] {
+    if (begins_at_once(method->code, window, count)) [[likely]] {
       for (uint32_t i = 0; i < count; ++i) window[i] = std::move(arguments[i]);
       push_frame(method, window, count, kind, result);
       ++method->refcount;
@@ -73,10 +77,9 @@ class VirtualMachine : private ThreadState {
   template <class... Operands>
   [[gnu::always_inline]] inline bool enter_with(Function* method, FrameKind kind, uint32_t result, Value& answer, Operands&&... operands) {
     constexpr uint32_t kCount = sizeof...(operands);
-    const Code* const code = method->code;
     Value* const window = top_->end;
-    if ((code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == kCount &&
-        window + code->registers <= stack_end_) [[likely]] {
+    if (begins_at_once(method->code, window, kCount)) [[likely]] {
+      assert(holds_no_object(window, window + kCount));
       Value* next = window;
       (new (next++) Value(std::forward<Operands>(operands)), ...);
       push_frame(method, window, kCount, kind, result);
@@ -195,6 +198,11 @@ class VirtualMachine : private ThreadState {
   // For a Task: the frame of a call without arguments (null: `out` is the answer).
   Frame* begin_entry(Function* function, Value& out);
 
+  // Returns true if a call needs no more than a frame over `window`: the function takes just `count` plain arguments, makes no generator or
+  // coroutine (the code of an eval with await at its top does, though it has only plain parameters), and its registers have room.
+  bool begins_at_once(const Code* code, const Value* window, uint32_t count) const {
+    return (code->code_flags & (kSimpleCall | kGenerator)) == kSimpleCall && code->positional == count && window + code->registers <= stack_end_;
+  }
   // Calls (call.cpp). `window` holds `count` arguments, the last of which belong to `keywords`; the place before it may
   // be overwritten. They return the frame that has to run now, or null: then the answer is in R[result] of the running frame,
   // or an exception in pending_.
@@ -207,7 +215,6 @@ class VirtualMachine : private ThreadState {
   Frame* finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make);
   Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
   // R[A] = R[B].name: the frame of a property's getter, or null.
-  Frame* begin_with_self(Function* function, const Value& self, uint32_t result);
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
   // Calls a method of the object that the window begins with.
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
@@ -303,12 +310,6 @@ class RunScope {
  private:
   VirtualMachine& vm_;
 };
-
-// True if no register from `begin` to `end` holds an object. It is true of the temporaries of a new frame's window, because an instruction
-// that reads a temporary empties it; far variables stand behind the temporaries and may hold arguments.
-inline bool holds_no_object(const Value* begin, const Value* end) {
-  return std::none_of(begin, end, [](const Value& value) { return value.is_object(); });
-}
 
 inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint32_t count, FrameKind kind, uint32_t result,
                                          Frame* caller) {
