@@ -57,14 +57,6 @@ int64_t slice_part(Interpreter& in, const Value& part) {
   throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
 }
 
-int64_t clip(int64_t value, int64_t length, int64_t low, int64_t high) {
-  if (value < 0) {
-    value += length;
-    return value < low ? low : value;
-  }
-  return value > high ? high : value;
-}
-
 }  // namespace
 
 SliceParts unpack_slice(Interpreter& in, const Slice* slice) {
@@ -82,8 +74,8 @@ SliceIndices adjust_slice(const SliceParts& parts, int64_t length) {
   r.step = parts.step;
   const bool down = r.step < 0;
   const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
-  r.start = parts.start.is_none() ? (down ? high : low) : clip(parts.start.as_int(), length, low, high);
-  r.stop = parts.stop.is_none() ? (down ? low : high) : clip(parts.stop.as_int(), length, low, high);
+  r.start = parts.start.is_none() ? (down ? high : low) : clip_bound(parts.start.as_int(), length, low, high);
+  r.stop = parts.stop.is_none() ? (down ? low : high) : clip_bound(parts.stop.as_int(), length, low, high);
   r.count = r.step == 1 ? (r.stop > r.start ? r.stop - r.start : 0) : range_length(r.start, r.stop, r.step);
   return r;
 }

@@ -41,6 +41,14 @@ struct SliceParts {
   Value start, stop;  // an int or None
   int64_t step;
 };
+// A bound of a slice as an index from `low` to `high`; negative bounds count from the end of a sequence of `length` items.
+inline int64_t clip_bound(int64_t bound, int64_t length, int64_t low, int64_t high) noexcept {
+  if (bound < 0) {
+    bound += length;
+    return bound < low ? low : bound;
+  }
+  return bound > high ? high : bound;
+}
 SliceParts unpack_slice(Interpreter& in, const Slice* slice);
 SliceIndices adjust_slice(const SliceParts& parts, int64_t length);
 

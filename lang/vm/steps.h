@@ -3,11 +3,11 @@
 #pragma once
 
 #include "lang/compiler/chunk.h"
+#include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/native.h"
 #include "lang/core/type.h"
 #include "lang/core/value.h"
-#include "lang/types/types.h"
 #include "lang/vm/frame.h"
 
 namespace tessera::lang {

@@ -334,9 +334,6 @@ bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
 }
 
 bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, left) && is_plain_str(in, right)) {
-    return str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq);
-  }
   return truth(in, compare(in, op, left, right));
 }
 
@@ -362,8 +359,6 @@ bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
     first_compare(in, op, left, right, call);
     if (call.function == nullptr) answer = compare_answer(in, op, left, right);
     else if (enter_operator(in, call, answer)) return true;
-  } else if ((op == CompareOp::Eq || op == CompareOp::Ne) && is_plain_str(in, left) && is_plain_str(in, right)) {
-    answer = Value::boolean(str_equal(as_str(left), as_str(right)) == (op == CompareOp::Eq));
   } else {
     const auto slot = are_of_one_native_type(left, right) ? left.as_object()->type->slots.compare : nullptr;
     answer = slot != nullptr ? slot(in, op, left, right) : in.not_implemented;
@@ -460,16 +455,10 @@ bool has_native_items(const Interpreter& in, const Object* object) {
   const Type* const own = key.is_object() ? key.as_object()->type : nullptr;
   if (own != nullptr && own->slots.hash == nullptr) [[unlikely]]
     return unhashable_key(in, key);
-  int32_t at = kNoEntry;
-  if (own == in.types.tuple) {
-    const int64_t sum = own->slots.hash(in, key);
-    at = dict_find_same(dict, key, sum);
-    if (at < 0) at = dict_find(in, dict, key, sum);
-  } else {
-    if (key.is_int()) at = dict_find_int(dict, key.as_int());
-    else if (own == in.types.str) at = dict_find_str(dict, as_str(key));
-    if (at < 0) at = dict_find(in, dict, key, hash(in, key));
-  }
+  const bool is_tuple_key = own == in.types.tuple;
+  const int64_t sum = is_tuple_key ? own->slots.hash(in, key) : hash(in, key);
+  int32_t at = is_tuple_key ? dict_find_same(dict, key, sum) : kNoEntry;
+  if (at < 0) at = dict_find(in, dict, key, sum);  // the loop itself finds a str or an int that is there
   if (at < 0) return no_key(in, key, raised);
   return put_item(frame, a, b, c, dict->entries[at].value);
 }
@@ -508,12 +497,7 @@ Step get_item_step(Interpreter& in, Frame* frame, uint32_t a, const Value& objec
   if (!object.is_object()) return other_item(in, frame, a, object, b, key, c);
   const Type* const type = object.as_object()->type;
   if (type == in.types.dict) return dict_item(in, frame, a, as_dict(object), b, key, c, raised);
-  if (type == in.types.str && key.is_int()) {
-    const Str* const text = as_str(object);
-    int64_t at = key.as_int();
-    if (is_in_range(at, text->length) && text->is_ascii())
-      return put_item(frame, a, b, c, in.shared->chars[static_cast<unsigned char>(text->data[at])]);
-  } else if (type->type_flags & kScriptClass) {
+  if (type->type_flags & kScriptClass) {
     if (const Value* const found = item_of_subclass(in, object.as_object(), key)) return put_item(frame, a, b, c, *found);
     if (Function* const method = special_function(in, type, SpecialSlot::GetItem))
       return enter_get_item(in, frame, a, object, b, key, c, method);
@@ -541,12 +525,8 @@ Value plain_slice(Interpreter& in, const Value& object, const Value* bounds) {
   const Type* const type = object.as_object()->type;
   // adjust_slice for a step of one.
   const auto range = [&](uint32_t size) {
-    const auto place = [&](const Value& bound, int64_t missing) {
-      if (!bound.is_int()) return missing;
-      const int64_t at = bound.as_int() < 0 ? bound.as_int() + size : bound.as_int();
-      return at < 0 ? 0 : at < size ? at : int64_t{size};
-    };
-    const int64_t start = place(bounds[0], 0), stop = place(bounds[1], size);
+    const int64_t start = bounds[0].is_int() ? clip_bound(bounds[0].as_int(), size, 0, size) : 0;
+    const int64_t stop = bounds[1].is_int() ? clip_bound(bounds[1].as_int(), size, 0, size) : size;
     return PlainRange{start, stop > start ? stop - start : 0};
   };
   if (type == in.types.list) {
