@@ -159,8 +159,8 @@ bool Compiler::can_fold_list(ExprList elements, std::vector<Value>& values, size
   return true;
 }
 
-// The right operand of `in`, or what a loop goes through: nothing keeps or changes a display that stands there, so one of constants is a
-// constant itself, as in CPython.
+// The value of an expression whose object is only read: the right operand of `in`, the iterable of a for loop. A list or set display of
+// constants becomes a tuple or frozenset among the code's constants there, as in CPython.
 uint32_t Compiler::only_read(Expr& e, int want) {
   const auto* list = try_as<ast::List>(&e);
   const auto* set = try_as<ast::Set>(&e);

@@ -130,7 +130,7 @@ uint32_t Emitter::constant(const Value& value) {
   return add_constant(value);
 }
 
-// A tuple of the same numbers and strings among the last constants: the same object, as CPython's. kNone: there is none.
+// The index of an equal tuple among the last constants of the code, or kNone. CPython has one object for equal constant tuples of a code, too.
 uint32_t Emitter::same_tuple(const Value& value) const {
   constexpr size_t kLast = 16;
   const Tuple* const wanted = as_tuple(value);

@@ -50,7 +50,7 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 // of the special methods that stand for slots, else a method_descriptor.
 void own_method(Interpreter& in, NativeFunction* function, Type* owner);
 
-// Whether the method stands for a slot of the type. CPython has these special methods as wrapper_descriptors and all others as
+// Returns true if a native method of this name stands for a slot of the type. CPython has these special methods as wrapper_descriptors and all others as
 // method_descriptors, and words a wrong `self` in two ways.
 bool stands_for_slot(std::string_view name, const Type* owner);
 

@@ -187,7 +187,7 @@ static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
 void destroy_object(Object* object) noexcept {
   const Type* const type = object->type;
   Interpreter& in = *type->owner;
-  if (type == in.types.str) return destroy_str(in, object);  // holds nothing, and nobody hears of its end
+  if (type == in.types.str) return destroy_str(in, object);  // a str holds no references, and no finalizer waits for its end
   if (in.heap.destroy_depth < kMaxDestroyDepth) [[likely]] {
     if (type == in.types.list) return destroy_plain_list(in, known_cast<List>(object));
     if (type == in.types.tuple) return destroy_plain_tuple(in, known_cast<Tuple>(object));

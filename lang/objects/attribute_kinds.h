@@ -1,4 +1,5 @@
-// What the value that a class has under a name is for its instances. Of the files that read and write attributes only.
+// The kinds of values in a class's namespace, by what an instance gets from them: methods, data descriptors, plain values, slot members.
+// Only the files that read and write attributes include this header.
 #pragma once
 
 #include "lang/compiler/chunk.h"

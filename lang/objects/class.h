@@ -49,7 +49,8 @@ struct Super : GcObject {
 
 // A type's name as CPython's messages have it: "list", "collections.deque", "C". The text lives as long as the interpreter.
 std::string_view type_name(Interpreter& in, const Type* type);
-// What an argument is, in "argument 1 must be str, not None": None, or the name of its type. It ends in a null character.
+// The name of an argument's type for a message such as "argument 1 must be str, not None", where None stands for NoneType. The text ends
+// with a null character and lives as long as the interpreter.
 const char* argument_type(Interpreter& in, const Value& value);
 
 // The built-in type that has the function as a static method (bytes.maketrans), or null. Such a function does not know its type.

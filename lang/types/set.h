@@ -43,7 +43,7 @@ void set_update(Interpreter& in, Set* set, const Value& iterable);
 void set_fill(Interpreter& in, Set* set, const Value& iterable);
 void set_clear(Interpreter& in, Set* set);
 
-// The first entry with a key from slot `i` on, which becomes its slot; null if there is none.
+// Finds the first occupied slot from slot `i` on and sets `i` to it. Returns the slot's entry, or null if no slot from `i` on is occupied.
 inline const SetEntry* set_entry_from(const Set* set, uint32_t& i) noexcept {
   if (set->table == nullptr || i > set->mask) return nullptr;
   const SetEntry *entry = set->table + i, *const end = set->table + set->mask + 1;

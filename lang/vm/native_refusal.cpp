@@ -23,8 +23,9 @@ bool is_special(std::string_view name) {
   return name.starts_with("__") && name != "__init__" && name != "__new__" && name != "__call__";
 }
 
-// The name that a format gives the function, in the module's `__parsed__`; its "" stands for all others that C parses so: those with
-// keywords, with several parameters or with optional ones. Null: the arguments are not parsed by a format.
+// The function's entry in the module's `__parsed__`: the name that CPython's format string (PyArg_Parse) gives the function. The entry ""
+// serves every other function that takes keywords, several parameters or optional ones. Returns null if CPython parses the function's
+// arguments without a format string.
 const Value* parsed_name(const Function* function, const Type* owner, uint32_t skip) {
   const Value* const names = dict_get_text(function->globals, "__parsed__");
   if (names == nullptr || !is_dict(*names)) return nullptr;

@@ -11,7 +11,8 @@ class Interpreter;
 struct Dict;
 struct Function;
 
-// Whether a module's `__native__` names the function: True stands for all of the module, a tuple holds names of its level.
+// Returns true if the module's `__native__` names the function of this qualified name. `__native__` is True for a module whose functions are
+// all in C in CPython, or a tuple of the names of functions and classes.
 bool is_native_in_cpython(Interpreter& in, const Dict* globals, std::string_view qualname);
 
 // Throws the TypeError of a function in C with the same parameters, if that has one for these arguments. It does so for methods, and for

@@ -49,7 +49,7 @@ Value count_elements(Interpreter& in, const Args& args) {
   const bool plain = is_dict(mapping) && mapping.as_object()->type->slots.set_item == in.types.dict->slots.set_item &&
                      type_lookup(mapping.as_object()->type, get).is(type_lookup(in.types.dict, get));
   if (plain) {
-    // The characters of a string in one go: nobody sees its iterator.
+    // A str is counted character by character without an iterator object, since no script could observe one.
     const bool text = iterable.is_object() && iterable.as_object()->type == in.types.str;
     if (text && count_ascii(in, as_dict(mapping), *as_str(iterable))) return Value::none();
     for_each(in, text ? list_from(in, iterable) : iterable, [&](const Value& item) { count_in(in, as_dict(mapping), item); });
