@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lang/core/bind.h"
-#include "lang/core/failure.h"
 #include "lang/core/booking.h"
+#include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
@@ -54,10 +54,6 @@ class Moved {
   alignas(Value) unsigned char room_[kInline * sizeof(Value)];
   std::vector<Value> many_;
 };
-
-void drop(Value* values, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) values[i] = Value();
-}
 
 uint32_t default_count(const Function* function) {
   return function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
@@ -120,68 +116,6 @@ bool take_rest(Interpreter& in, const Code* code, Value* window, Value* argument
   for (uint32_t i = 0; arguments != window && i < plain; ++i) window[i] = std::move(arguments[i]);
   window[plain] = std::move(rest);
   return true;
-}
-
-// The function whose frame makes an instance of the class, as any other call does: its __init__. Null: the type's own way.
-Function* constructor(Interpreter& in, Type* type) {
-  const bool plain_call = type->type->slots.call == in.types.type->slots.call;  // no __call__ of a metaclass
-  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make != nullptr) return nullptr;
-  if (type->constructor_version == type->version) [[likely]]
-    return type->constructor;
-  const Value& init = type_lookup(type, in.names->init);
-  const bool plain = is_function(init) && type_lookup(type, in.names->new_).is(type_lookup(in.types.object, in.names->new_));
-  type->constructor = plain ? as_function(init) : nullptr;
-  if (type->version != kForgotten) type->constructor_version = type->version;
-  return type->constructor;
-}
-
-// An instance for an __init__ that is a frame, with room for the attributes that the class's first one was given. Most classes add nothing
-// to the layout: all of it is known here then.
-Value make_roomy_instance(Interpreter& in, Type* type) {
-  constexpr size_t kMostRoom = 16;
-  Instance* instance;
-  if (type->instance_size == sizeof(Instance) && type->instance_kind == ObjectKind::Instance) [[likely]] {
-    in.collector().make_room();
-    assert(type->structure == nullptr || type->structure == &structure_of<Instance>);
-    type->structure = &structure_of<Instance>;
-    instance = new (in.heap.allocate(sizeof(Instance))) Instance;
-    instance->refcount = 1;
-    instance->kind = ObjectKind::Instance;
-    instance->flags = 0;
-    instance->aux = 0;
-    instance->type = type;
-    ++type->refcount;
-    in.collector().track_in_room(instance);
-  } else {
-    instance = make_object<Instance>(in, type);
-  }
-  Value made = Value::adopt(instance);
-  const size_t keys = type->instance_keys.size();
-  if (keys != 0 && keys <= kMostRoom) {
-    Attributes& attributes = instance->attributes;
-    attributes.values = static_cast<Value*>(in.heap.allocate(keys * sizeof(Value)));
-    attributes.capacity = static_cast<uint32_t>(keys);
-    for (size_t i = 0; i < keys; ++i) new (attributes.values + i) Value();
-  }
-  return made;
-}
-
-// Does the native base of the class, a script's, make its instances, all of them of that class? So do those of lists, dicts, sets and
-// exceptions where no __new__ in script comes before theirs.
-bool is_made_by_base(Interpreter& in, const Type* type) {
-  const bool plain_call = type->type->slots.call == in.types.type->slots.call;
-  if (!plain_call || (type->type_flags & (kScriptClass | kAbstract)) != kScriptClass || type->make == nullptr) return false;
-  const ObjectKind kind = type->instance_kind;
-  if (kind != ObjectKind::Exception && kind != ObjectKind::List && kind != ObjectKind::Dict && kind != ObjectKind::Set) return false;
-  const Value& made = type_lookup(type, in.names->new_);
-  const bool wrapped = made.is_object() && made.as_object()->kind == ObjectKind::StaticMethod;
-  return is_native(wrapped ? known_cast<StaticMethod>(made)->function : made);
-}
-
-// Has the native __init__ of such a class nothing to add? An exception has its arguments from the start, and a container is empty.
-bool is_complete_when_made(const Type* type, const Value& init, uint32_t count) {
-  const Type* const owner = is_native(init) ? known_cast<NativeFunction>(init)->owner : nullptr;
-  return owner != nullptr && !(owner->type_flags & kScriptClass) && (count == 0 || type->instance_kind == ObjectKind::Exception);
 }
 
 // Do its defaults fill the parameters behind `count` plain ones, and does it run at once?
@@ -364,92 +298,6 @@ Frame* VirtualMachine::begin_other_call(const Value& callee_place, Value* window
   drop(window, count);
   caller->registers[result] = std::move(answer);
   return nullptr;
-}
-
-// The instance that `make` returns, which may be a failure, becomes the answer of the call of `type`.
-template <class Make>
-inline Frame* VirtualMachine::finish_construct(const Type* type, Value* window, uint32_t count, uint32_t result, const Make& make) {
-  Frame* const caller = top_;
-  Value answer;
-  if (!catches([&] { answer = make(); })) return nullptr;
-  if (is_failure(answer)) [[unlikely]] {
-    raise_next(take_failure(answer));
-    return nullptr;
-  }
-  drop(window, count);
-  if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
-  caller->registers[result] = std::move(answer);
-  return nullptr;
-}
-
-// A class without __new__ of its own and with an __init__ in script: its frame runs as any other.
-Frame* VirtualMachine::begin_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
-                                       uint32_t result) {
-  Frame* const caller = top_;
-  if (!(type->type_flags & kScriptClass)) return begin_native_construct(type, window, count, keywords, result);
-  Function* const init = constructor(in_, type);
-  if (init != nullptr && keywords == nullptr && caller->generator == nullptr) {
-    if (begins_at_once(init->code, window - 1, count + 1)) [[likely]] {
-      Value instance = make_roomy_instance(in_, type);
-      window[-1] = instance;
-      Frame* const next = push_frame(init, window - 1, count + 1, FrameKind::Constructor, result, caller);
-      ++init->refcount;
-      next->constructed = std::move(instance);
-      return next;
-    }
-  }
-  return begin_construct_otherwise(type, init, window, count, keywords, result);
-}
-
-[[gnu::noinline]] Frame* VirtualMachine::begin_native_construct(Type* type, Value* window, uint32_t count, const Tuple* keywords,
-                                                                uint32_t result) {
-  if (keywords == nullptr) {
-    Value made;
-    if (type->short_make != nullptr && count == 1 && type->short_make(in_, window, made)) window[0] = Value();
-    else if (type->type_flags & kPlainException) made = make_exception(in_, type, make_tuple_moving(in_, window, count));
-    if (!made.is_undefined()) {
-      if (window[-1].is_object() && window[-1].as_object() == type) window[-1] = Value();  // the callee's register
-      top_->registers[result] = std::move(made);
-      return nullptr;
-    }
-  }
-  return begin_construct_otherwise(type, nullptr, window, count, keywords, result);
-}
-
-[[gnu::noinline]] Frame* VirtualMachine::begin_construct_otherwise(Type* type, Function* init, Value* window, uint32_t count,
-                                                                   const Tuple* keywords, uint32_t result) {
-  const Args args{window, count, keywords};
-  // type(name, bases, namespace) has an __init__ to run beside.
-  bool native = !(type->type_flags & kScriptClass) && type->make != nullptr && (type != in_.types.type || count < 3);
-  if (native) [[likely]]
-    return finish_construct(type, window, count, result, [&] { return type->make.answer(in_, type, args); });
-  Value instance, kept;
-  if (init != nullptr) {
-    instance = make_roomy_instance(in_, type);
-  } else if (is_made_by_base(in_, type)) {
-    const Value& found = type_lookup(type, in_.names->init);
-    native = is_complete_when_made(type, found, count);
-    if (is_function(found)) {
-      kept = found;
-      init = as_function(kept);
-      if (!catches([&] { instance = type->make(in_, type, args); })) return nullptr;
-    }
-  }
-  if (init != nullptr) {
-    window[-1] = instance;
-    Value unused;
-    Frame* next =
-        begin_function(init, window - 1, window - 1, count + 1, keywords, FrameKind::Constructor, result, unused);
-    if (next == nullptr) {
-      if (is_raising()) return nullptr;
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
-                  std::string(type_name(in_, unused)).c_str());
-    }
-    next->constructed = std::move(instance);
-    return next;
-  }
-  return finish_construct(type, window, count, result,
-                          [&] { return native ? type->make.answer(in_, type, args) : call(in_, Value(type), args); });
 }
 
 Frame* VirtualMachine::begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result) {
@@ -697,135 +545,6 @@ Frame* VirtualMachine::begin_otherwise(Function* function, const Value& self, co
   if (first != 0) values.push_back(self);
   values.insert(values.end(), args.values, args.values + args.count);
   return begin_function(function, window, values.data(), count, args.keyword_names, FrameKind::Entry, 0, answer);
-}
-
-Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
-  Value none = Value::none();
-  return return_special(frame, none, out);
-}
-
-// Where the objects of a frame end whose word is a Return or ReturnNone.
-static Value* end_of_objects(const Frame* frame) {
-  const uint32_t objects = frame->pc[-1].b;
-  return objects == kNoRegister ? frame->end : frame->registers + objects;
-}
-
-Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
-  if (frame->kind == FrameKind::Entry && frame->generator == nullptr) {  // natives call scripts as often as scripts do
-    Value answer = std::move(returned);
-    pop_frame(frame, end_of_objects(frame));
-    out = std::move(answer);
-    return nullptr;
-  }
-  return return_otherwise(frame, returned, out);
-}
-
-Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& out) {
-  Frame* const caller = frame->caller;
-  if (frame->kind == FrameKind::Operator) {
-    const uint32_t turn = frame->result;
-    Value answer = std::move(returned);
-    pop_frame(frame, end_of_objects(frame));
-    finish_operator_step(in_, caller, turn, answer);
-    return caller;
-  }
-  if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
-    Value answer = std::move(returned);
-    return return_to_instruction(frame, answer);
-  }
-  if (frame->kind != FrameKind::Constructor || !returned.is_none()) return return_rarely(frame, returned, out);
-  Value* const place = caller->registers + frame->result;
-  Value instance = std::move(frame->constructed);
-  pop_frame(frame, end_of_objects(frame));
-  *place = std::move(instance);
-  return caller;
-}
-
-[[gnu::noinline]] Frame* VirtualMachine::return_rarely(Frame* frame, Value& returned, Value& out) {
-  if (frame->kind != FrameKind::Watched) return leave_frame(frame, std::move(returned), out);
-  if (is_traced()) trace_return(*frame, returned);
-  end_watch(*frame);  // before the answer leaves its register, which may be a local's
-  const bool in_loop = frame->kind == FrameKind::ForNext;
-  const bool ends = (in_loop || frame->kind == FrameKind::Delegate) && !returned.is_none();
-  const Value value = ends ? returned : Value();
-  Frame* const next = leave_frame(frame, std::move(returned), out);
-  if (ends && next != nullptr && is_traced()) trace_stop(*next, value, in_loop);
-  if (next != nullptr && is_traced() != loop_traces_) throw OtherLoop{};
-  return next;
-}
-
-Frame* VirtualMachine::leave_frame(Frame* frame, Value answer, Value& out) {
-  if (Generator* const generator = frame->generator) {
-    const bool in_loop = frame->kind == FrameKind::ForNext;
-    const bool delegate = frame->kind == FrameKind::Delegate;
-    Frame* const caller = frame->caller;
-    top_ = caller;
-    --depth_;
-    generator_finish(in_, generator);
-    if (delegate) {
-      const Word w = caller->pc[-1];
-      drop(caller->registers + a_of(w), 2);
-      caller->registers[b_of(w)] = std::move(answer);
-      return caller;
-    }
-    out = std::move(answer);
-    if (!in_loop) return nullptr;
-    out = Value();
-    drop(caller->registers + a_of(caller->pc[-1]), 3);
-    return caller;
-  }
-  if (frame->kind == FrameKind::Constructor) {
-    if (!answer.is_none()) {
-      throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",
-                  std::string(type_name(in_, answer)).c_str());
-    }
-    Value instance = std::move(frame->constructed);
-    Frame* const caller = frame->caller;
-    const uint32_t result = frame->result;
-    pop_frame(frame);
-    caller->registers[result] = std::move(instance);
-    return caller;
-  }
-  if (frame->kind != FrameKind::Entry) return return_to_instruction(frame, answer);
-  pop_frame(frame);
-  out = std::move(answer);
-  return nullptr;
-}
-
-// The frame was entered for an instruction of its caller, which goes on with the answer.
-Frame* VirtualMachine::return_to_instruction(Frame* frame, Value& answer) {
-  Frame* const caller = frame->caller;
-  const FrameKind kind = frame->kind;
-  const uint32_t result = frame->result;
-  Value* const place = caller->registers + result;
-  const Value state = std::move(frame->constructed);
-  pop_frame(frame, end_of_objects(frame));
-  switch (kind) {
-    case FrameKind::Call: *place = std::move(answer); break;
-    case FrameKind::Operator: finish_operator_step(in_, caller, result, answer); break;
-    case FrameKind::Iterable:
-      *place = std::move(answer);
-      if (for_prepare_step(in_, caller, place)) {
-        if (is_raising()) throw_pending();
-        return top_;
-      }
-      break;
-    case FrameKind::Iterator:
-      if (type_of(in_, answer)->slots.next == nullptr) {
-        throw_error(ErrorKind::TypeError, "iter() returned non-iterator of type '%s'",
-                    std::string(type_name(in_, answer)).c_str());
-      }
-      *place = std::move(answer);
-      take_sequence(in_, place);
-      break;
-    case FrameKind::Item:
-      *place = std::move(answer);
-      caller->pc += offset_of(*caller->code, caller->pc);
-      break;
-    case FrameKind::ClassBody: finish_class_step(in_, caller, state, answer); break;
-    default: break;
-  }
-  return caller;
 }
 
 // --- for natives

@@ -16,6 +16,10 @@ class Interpreter;
 // words to the loop (VirtualMachine::raise_next) and returns false. `arguments` must not overlap the window.
 [[nodiscard]] bool bind_parameters(Interpreter& in, const Function* function, Value* arguments, uint32_t count, const Tuple* keywords,
                      Value* window);
+// Empties registers.
+inline void drop(Value* values, uint32_t count) noexcept {
+  for (const Value* const end = values + count; values != end; ++values) values->clear();
+}
 // "f()" for messages about a callee.
 std::string callee_text(Interpreter& in, const Value& callee);
 
