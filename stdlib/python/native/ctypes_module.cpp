@@ -497,11 +497,12 @@ void enter_closure(ffi::Interface*, void* to, void** places, void* user) {
   if (closure->result.code != 'v') memset(to, 0, std::max<size_t>(closure->result.kind->size, sizeof(uint64_t)));
   Interpreter& in = *closure->in;
   const pid_t self = gettid();
-  Thread* const left = closure->state->find(self, nullptr);
+  Calls* const state = closure->state;  // held by the call that led here; the callback may drop the closure
+  Thread* const left = state->find(self, nullptr);
   if (left != nullptr) in.threads().enter(left);
   else if (in.threads().current().native_id() != self) return;  // a thread of the library's own: nothing of the program can run there
   run_closure(closure, to, places);
-  if (left != nullptr) closure->state->find(self, in.threads().leave());
+  if (left != nullptr) state->find(self, in.threads().leave());
 }
 
 // (calls, handler, function, result: a letter or a layout, parameters: a tuple of such)

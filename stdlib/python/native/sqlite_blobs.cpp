@@ -26,10 +26,10 @@ Blob* open_blob_of(const Args& args) {
 // (database, name of the database, table, column, row, writable)
 Value make_blob(Interpreter& in, Type* type, const Args& args) {
   if (args.count != 6) throw Error(ErrorKind::TypeError, "Blob() takes 6 arguments");
-  Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]), table = name_argument(in, args[2]), column = name_argument(in, args[3]);
   const int64_t row = int_argument(in, args[4]);
   const int writable = truth(in, args[5]);
+  Database* const db = open_database(args[0]);
   const Value made = Value::adopt(make_object<Blob>(in, type));
   Blob* const blob = known_cast<Blob>(made);
   blob->owner = args[0], blob->db = db;
@@ -94,20 +94,44 @@ struct Copy {
   ~Copy() { finish(); }
 };
 
+// Keeps a database's handle open: a progress function may close the connections.
+class Held {
+ public:
+  explicit Held(Database* db) : db_(db) { ++db->copies; }
+  ~Held() {
+    --db_->copies;
+    db_->sweep();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  Database* const db_;
+};
+
+void wait_turns(Database* one, Database* other) {
+  do wait_turn(one), wait_turn(other);
+  while (one->calls != 0 && one->owner != &one->in->threads().current());
+}
+
 // (target, name, pages at a time, progress or None, wait): calls progress(code, remaining, pages) after each step, and wait() when the
 // database was busy.
 Value backup(Interpreter& in, const Args& args) {
-  Database *const source = open_database(args[0]), *const target = open_database(args[1]);
-  const Value kept_source = args[0], kept_target = args[1], progress = args[4], wait = args[5];
   const std::string name = name_argument(in, args[2]);
   const int pages = small(in, args[3]);
+  Database *const source = open_database(args[0]), *const target = open_database(args[1]);
+  const Value kept_source = args[0], kept_target = args[1], progress = args[4], wait = args[5];
+  wait_turns(source, target);
+  if (source->handle == nullptr) refuse_closed(source);
+  const Held hold_source(source), hold_target(target);
   const Library& l = library();
   Copy copy{l.backup_init(target->handle, "main", source->handle, name.c_str())};
   if (copy.handle == nullptr) fail(target, kError);
   int code;
   do {
-    wait_turn(source), wait_turn(target);
+    wait_turns(source, target);
     {
+      const Turn turn(target);
       const Away away(source);
       code = l.backup_step(copy.handle, pages);
     }
@@ -184,7 +208,7 @@ void add_blobs(Interpreter& in, Module& module, Type* database) {
   type->make = make_blob;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
     Blob* const blob = known_cast<Blob>(self);
-    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle);
+    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle), blob->db->must_sweep = true;
     else if (blob->handle != nullptr) library().blob_close(blob->handle);
     free_object(in2, blob);
   };
