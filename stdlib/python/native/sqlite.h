@@ -50,10 +50,12 @@ inline const Free kCopied = reinterpret_cast<Free>(-1);  // SQLITE_TRANSIENT
   F(total_changes, int, (Handle*))                                                                                        \
   F(last_insert_rowid, int64_t, (Handle*))                                                                                \
   F(get_autocommit, int, (Handle*))                                                                                       \
+  F(txn_state, int, (Handle*, Text))                                                                                      \
   F(prepare_v2, int, (Handle*, Text, int, Program**, Text*))                                                              \
   F(step, int, (Program*))                                                                                                \
   F(reset, int, (Program*))                                                                                               \
   F(finalize, int, (Program*))                                                                                            \
+  F(next_stmt, Program*, (Handle*, Program*))                                                                             \
   F(stmt_busy, int, (Program*))                                                                                           \
   F(stmt_readonly, int, (Program*))                                                                                       \
   F(expanded_sql, char*, (Program*))                                                                                      \

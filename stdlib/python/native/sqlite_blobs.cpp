@@ -152,11 +152,14 @@ Value serialize(Interpreter& in, const Args& args) {
   Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]);
   int64_t bytes = 0;
-  unsigned char* data = library().serialize(db->handle, name.c_str(), &bytes, kNoCopy);
-  const bool owned = data == nullptr;
-  if (owned) {
+  unsigned char* data;
+  bool owned;
+  {
     const Away away(db);
-    data = library().serialize(db->handle, name.c_str(), &bytes, 0);
+    Handle* const handle = db->handle;  // the authorizer may close the connection
+    data = library().serialize(handle, name.c_str(), &bytes, kNoCopy);
+    owned = data == nullptr;
+    if (owned) data = library().serialize(handle, name.c_str(), &bytes, 0);
   }
   if (data == nullptr) return Value::none();
   Value made;
@@ -170,13 +173,26 @@ Value serialize(Interpreter& in, const Args& args) {
   return made;
 }
 
+// Is a statement, an open blob or a copy reading or writing the database `name`?
+bool is_in_use(const Database* db, const std::string& name) {
+  constexpr int kNoTransaction = 0;
+  const Library& l = library();
+  if (db->copies != 0) return true;
+  if (l.txn_state(db->handle, name.c_str()) <= kNoTransaction) return false;
+  Program* each = nullptr;
+  while ((each = l.next_stmt(db->handle, each)) != nullptr)
+    if (l.stmt_busy(each) != 0) return true;
+  return false;
+}
+
 Value deserialize(Interpreter& in, const Args& args) {
   constexpr unsigned kFreeOnClose = 1, kResizable = 2;
   Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[2]);
   const PinnedBuffer data(in, args[1], false);
   const std::string_view bytes = data.view();
-  unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(std::max<size_t>(bytes.size(), 1)));
+  if (is_in_use(db, name)) throw_failure(in, db, kBusy, kBusy, library().errstr(kBusy));  // SQLite would free what they use
+  unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(bytes.size()));
   if (copied == nullptr) throw Error(ErrorKind::MemoryError, std::string());
   memcpy(copied, bytes.data(), bytes.size());
   const int64_t count = static_cast<int64_t>(bytes.size());

@@ -1,5 +1,4 @@
 // _sqlite: the library, and databases. The classes that programs see are in sqlite3/dbapi2.tsr.
-#include <dlfcn.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/number.h"
+#include "stdlib/python/native/machine_library.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/sqlite.h"
@@ -20,14 +20,11 @@ namespace {
 
 Library open_library() {
   Library made;
-  void* const opened = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return made;
-  made.found = true;
-#define TS_SQLITE_FIND(NAME, RESULT, PARAMETERS)                                         \
-  made.NAME = reinterpret_cast<decltype(made.NAME)>(dlsym(opened, "sqlite3_" #NAME)); \
-  made.found = made.found && made.NAME != nullptr;
+  MachineLibrary library({"libsqlite3.so.0"});
+#define TS_SQLITE_FIND(NAME, RESULT, PARAMETERS) library.find("sqlite3_" #NAME, made.NAME);
   TS_SQLITE_FUNCTIONS(TS_SQLITE_FIND)
 #undef TS_SQLITE_FIND
+  made.found = library.is_complete();
   return made;
 }
 
@@ -141,6 +138,7 @@ Program* prepare_program(Database* db, std::string_view sql, Text* tail) {
     const Away away(db);
     code = library().prepare_v2(db->handle, sql.data(), static_cast<int>(sql.size()) + 1, &program, tail);
   }
+  if (db->problem != nullptr) library().finalize(program);  // check() throws it
   check(db, code);
   return program;
 }
