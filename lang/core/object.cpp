@@ -149,9 +149,13 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
   --heap.destroy_depth;
 }
 
-static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
-  for (uint32_t i = 0; i < count; ++i)
-    if (items[i].is_object() && --items[i].as_object()->refcount == 0) end_item(in, items[i].as_object());
+[[gnu::always_inline]] static inline void end_value(Interpreter& in, const Value& value) noexcept {
+  if (value.is_object() && --value.as_object()->refcount == 0) end_item(in, value.as_object());
+}
+
+// The last item first, as CPython.
+static void end_items(Interpreter& in, const Value* items, uint32_t count) noexcept {
+  for (const Value* at = items + count; at != items;) end_value(in, *--at);
 }
 
 // Lists and tuples of no subclass are most of what ends and holds something: they have no finalizer and no attributes.
@@ -171,7 +175,10 @@ static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
 // The same for dicts.
 [[gnu::noinline]] static void destroy_plain_dict(Interpreter& in, Dict* dict) noexcept {
   if (dict->flags & kTracked) in.collector().untrack(dict);
-  for (uint32_t i = 0; i < dict->used; ++i) end_items(in, &dict->entries[i].key, 2);
+  for (uint32_t i = 0; i < dict->used; ++i) {
+    end_value(in, dict->entries[i].key);
+    end_value(in, dict->entries[i].value);
+  }
   free_plain_dict(in, dict);
 }
 
@@ -179,7 +186,7 @@ static void end_items(Interpreter& in, Value* items, uint32_t count) noexcept {
 [[gnu::noinline]] static void destroy_plain_set(Interpreter& in, Set* set) noexcept {
   if (set->flags & kTracked) in.collector().untrack(set);
   const size_t slots = set->table == nullptr ? 0 : size_t{set->mask} + 1;
-  for (size_t i = 0; i < slots; ++i) end_items(in, &set->table[i].key, 1);
+  for (size_t i = 0; i < slots; ++i) end_value(in, set->table[i].key);
   if (slots != 0) in.heap.deallocate(set->table, slots * sizeof(SetEntry));
   in.heap.deallocate(set, sizeof(Set));
 }

@@ -131,6 +131,11 @@ inline Value& Value::operator=(Value&& other) noexcept {
   return *this;
 }
 
+// Ends the values, the last one first, as CPython ends the items of a list or tuple.
+inline void end_values(Value* values, size_t count) noexcept {
+  while (count != 0) values[--count].~Value();
+}
+
 inline void Value::clear() noexcept {
   const Tag old_tag = tag_;
   tag_ = Tag::Undefined;

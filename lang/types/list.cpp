@@ -42,7 +42,7 @@ void set_capacity(Interpreter& in, List* list, size_t capacity) {
 
 void destroy_list(Interpreter& in, Object* self) {
   List* list = known_cast<List>(self);
-  for (Value& item : *list) item.~Value();
+  end_values(list->items, list->size);
   if (list->items != nullptr) in.deallocate(list->items, list->capacity * sizeof(Value));
   free_object(in, list);
 }
@@ -112,7 +112,7 @@ void list_clear(Interpreter& in, List* list) {
   const uint32_t size = list->size, capacity = list->capacity;
   list->items = nullptr;
   list->size = list->capacity = 0;
-  for (uint32_t i = 0; i < size; ++i) items[i].~Value();
+  end_values(items, size);
   if (items != nullptr) in.deallocate(items, capacity * sizeof(Value));
 }
 
@@ -129,8 +129,8 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
   if (count != removed) move_values(list->items + from + count, list->items + to, list->size - to);
   for (size_t i = 0; i < count; ++i) new (list->items + from + i) Value(items[i]);
   list->size = static_cast<uint32_t>(list->size - removed + count);
-  if (removed > kFew) return;  // the vector drops the old items
-  for (size_t i = 0; i < removed; ++i) old[i].~Value();
+  if (removed <= kFew) return end_values(old, removed);
+  while (!many.empty()) many.pop_back();
 }
 
 namespace {

@@ -14,7 +14,7 @@ static constexpr size_t kFewItems = 16;
 void destroy_tuple(Interpreter& in, Object* self) {
   Tuple* tuple = known_cast<Tuple>(self);
   const size_t bytes = tuple->size * sizeof(Value);
-  for (Value& item : *tuple) item.~Value();
+  end_values(tuple->items, tuple->size);
   free_object(in, tuple, bytes);
 }
 
