@@ -273,7 +273,7 @@ std::string hex_text(Interpreter& in, std::string_view bytes, const Value& separ
 namespace {
 
 Value hex(Interpreter& in, const Args& args) {
-  return make_str(in, hex_text(in, self_of(args), args[1], args[2].as_int()));
+  return make_str(in, hex_text(in, PinnedBuffer(in, args[0], false).view(), args[1], args[2].as_int()));
 }
 
 Value plain_bytes(Interpreter& in, const Args& args) {

@@ -167,10 +167,10 @@ Value replace_between(Interpreter& in, const Value& self, std::string_view fresh
 }
 
 Value replace(Interpreter& in, const Args& args) {
-  const BytesLike old_bytes(in, args[1]), fresh_bytes(in, args[2]);
+  const PinnedBuffer old_bytes(in, args[1], false), fresh_bytes(in, args[2], false);
   const int64_t most = index(in, args[3]);
   int64_t left = most < 0 ? INT64_MAX : most;
-  const std::string_view text = self_of(args), old = old_bytes, fresh = fresh_bytes;
+  const std::string_view text = self_of(args), old = old_bytes.view(), fresh = fresh_bytes.view();
   if (left == 0) return unchanged(in, args[0]);
   if (old.empty()) return replace_between(in, args[0], fresh, left);
   size_t at = find_text(in, text, old), done = 0;

@@ -35,8 +35,8 @@ std::string ascii_argument(Interpreter& in, const Value& v) {
 namespace {
 
 Value hexlify(Interpreter& in, const Args& args) {
-  const BytesLike data(in, args[0]);
-  return make_bytes(in, hex_text(in, data, args[1], int_argument(in, args[2])));
+  const PinnedBuffer data(in, args[0], false);
+  return make_bytes(in, hex_text(in, data.view(), args[1], int_argument(in, args[2])));
 }
 
 int digit_of(char c) {

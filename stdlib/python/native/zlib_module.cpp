@@ -149,7 +149,7 @@ Value decompress(Interpreter& in, const Args& args) {
 
 template <class F>
 Value checksum(Interpreter& in, const Args& args, F&& step) {
-  const BytesLike data(in, args[0]);
+  const PinnedBuffer data(in, args[0], false);
   const uint32_t start = static_cast<uint32_t>(int_argument(in, args[1]));
   std::string_view left = data.view();
   uLong sum = start;
