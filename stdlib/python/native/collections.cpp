@@ -438,10 +438,10 @@ bool short_take(Interpreter&, Value* args, Value& answer) {
   const size_t size = d->size;
   if (size == 0) return false;
   const size_t mask = d->ring.size() - 1, head = d->head;
-  answer = std::move(d->ring.data()[(kFront ? head : head + size - 1) & mask]);
   if (kFront) d->head = (head + 1) & mask;
   d->size = size - 1;
   ++d->changes;
+  answer = std::move(d->ring.data()[(kFront ? head : head + size - 1) & mask]);  // last: the deque may end with the register's old value
   return true;
 }
 
