@@ -78,7 +78,8 @@ inline void positions(Interpreter& in, Type* type, const char* name, const Args&
   check_count(name, args, least, most);
 }
 
-// One step of a source. Scripts may run and empty `source` meanwhile, so it is held.
+// One step of a source. Scripts may run and empty `source` meanwhile, so it is held. A loop over steps calls count_item() for each: a list or
+// range has no safe point.
 inline bool step(Interpreter& in, const Value& source, Value& out) {
   if (source.is_undefined()) return false;
   if (next_at_once(in, source, out)) return true;

@@ -73,6 +73,7 @@ bool next_group(Interpreter& in, const Value& self, Value& out) {
       if (g->group_key.is_undefined()) break;
       const Value before = g->group_key, key = g->key;
       if (!equals(in, before, key)) break;
+      count_item(in);
     }
     if (!read_ahead(in, g)) return false;
   }

@@ -55,9 +55,11 @@ bool next_dropped(Interpreter& in, const Value& self, Value& out) {
   Stage* s = self_of<Stage>(self);
   if (s->begun) return step(in, self, s->source, out);
   for (Value item; step(in, self, s->source, item);) {
-    if (!s->begun && accepts(in, s->function, item)) continue;
-    s->begun = true;
-    return hand_on(item, out);
+    if (s->begun || !accepts(in, s->function, item)) {
+      s->begun = true;
+      return hand_on(item, out);
+    }
+    count_item(in);
   }
   return false;
 }
@@ -68,6 +70,7 @@ bool next_refused(Interpreter& in, const Value& self, Value& out) {
   const bool plain = s->function.is_none() || (s->function.is_object() && s->function.as_object() == in.types.boolean);
   for (Value item; step(in, self, s->source, item);) {
     if (plain ? !truth(in, item) : !accepts(in, s->function, item)) return hand_on(item, out);
+    count_item(in);
   }
   return false;
 }
@@ -106,6 +109,7 @@ bool next_compressed(Interpreter& in, const Value& self, Value& out) {
   for (Value item; step(in, self, s->source, item);) {
     if (!step(in, self, s->function, wanted)) return false;
     if (truth(in, wanted)) return hand_on(item, out);
+    count_item(in);
   }
   return false;
 }
@@ -287,6 +291,7 @@ bool next_chained(Interpreter& in, const Value& self, Value& out) {
       if (next_item != nullptr ? next_item(in, active, out) : next(in, active, out)) return true;
     }
     finish(c->active);
+    count_item(in);  // the iterables may be many that are empty
     Value iterable;
     if (!step(in, c->source, iterable)) return finish(c->source);
     Value active;
