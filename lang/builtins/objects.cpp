@@ -130,7 +130,7 @@ bool short_isinstance(Interpreter& in, Value* args, Value& answer) {
   if (wanted != nullptr && wanted->type == in.types.type) [[likely]] {
     const Type* const type = type_of(in, args[0]);
     const bool fits = type->is_subtype_of(wanted);
-    if (fits || !(type->type_flags & kScriptClass)) {  // only a script's class may claim to be another one
+    if (fits || !(type->type_flags & (kScriptClass | kForwardsClass))) {  // may not claim to be of another class
       answer.set_bool(fits);
       return true;
     }

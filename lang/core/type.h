@@ -117,6 +117,7 @@ enum TypeFlags : uint32_t {
   kMatchesMapping = 4096,   // the same for `case {...}`
   kPlainException = 8192,   // a native class of exceptions that keeps its arguments and nothing else
   kTakesAnyKeywords = 16384,  // `**` passes keywords that are no strings to the type's instances and to its constructor
+  kForwardsClass = 32768,   // a native type whose instances have the __class__ of another object: weak proxies
 };
 
 struct Type : GcObject {

@@ -127,6 +127,8 @@ bool plain_is_instance(Interpreter& in, const Value& value, Type* type);
 // and the value's class does not override __class__. Empty if a script may have to run.
 std::optional<bool> plain_classes_say(Interpreter& in, const Value& value, const Value& wanted);
 bool plain_is_subclass(Interpreter& in, const Value& sub, Type* type);
+// Whether an instance of the type may claim to be of another class, by a __class__ of its own.
+bool may_claim_class(Interpreter& in, const Type* type);
 
 // A read-only view of a mapping: types.MappingProxyType (lang/types/mapping_proxy.cpp).
 Value make_mapping_proxy(Interpreter& in, const Value& mapping);

@@ -97,9 +97,8 @@ Value union_members(Interpreter& in, const Value& v) {
 
 }  // namespace
 
-// May an instance of the class claim to be of another class, by a __class__ of its own?
-static bool may_claim_class(Interpreter& in, const Type* type) {
-  if (!(type->type_flags & kScriptClass)) return false;
+bool may_claim_class(Interpreter& in, const Type* type) {
+  if (!(type->type_flags & kScriptClass)) return (type->type_flags & kForwardsClass) != 0;
   if (type->type_flags & kHasGetAttribute) return true;
   const Value& found = type_lookup(type, in.names->class_);
   return !found.is_object() || found.as_object()->type != in.types.getset_descriptor ||

@@ -196,9 +196,7 @@ Value abc_instancecheck(Interpreter& in, const Args& args) {
   const Value &cls = args[0], &instance = args[1];
   Type* const type = type_of(in, instance);
   AbcData* const data = data_of(state, cls);
-  const bool may_claim = (type->type_flags & kScriptClass) && ((type->type_flags & kHasGetAttribute) ||
-                                                               !type_lookup(type, in.names->class_).is_undefined());
-  const Value claimed = may_claim ? find_attr(in, instance, in.names->class_) : Value(type);
+  const Value claimed = may_claim_class(in, type) ? find_attr(in, instance, in.names->class_) : Value(type);
   if (claimed.is(Value(type))) {
     if (data->positive.count(type->version) != 0) return Value::boolean(true);
     const bool current = data->negative_since == state.registrations;

@@ -230,8 +230,8 @@ void fill_weakref(Interpreter& in, Module& module) {
   reference->slots.repr = show_reference;
   in.add_member(reference, "__callback__", callback_of);
   in.add_methods(reference, &kClassGetItem, 1);
-  Type* plain = reference_type(in, "ProxyType", kFinalType);
-  Type* callable = reference_type(in, "CallableProxyType", kFinalType);
+  Type* plain = reference_type(in, "ProxyType", kFinalType | kForwardsClass);
+  Type* callable = reference_type(in, "CallableProxyType", kFinalType | kForwardsClass);
   for (Type* type : {plain, callable}) {
     fill_proxy_slots(type->slots);
     in.add_methods(type, kForwarded, std::size(kForwarded));
