@@ -1,24 +1,18 @@
 #include "stdlib/matplotlib/native/cairo.h"
 
-#include <dlfcn.h>
+#include "stdlib/python/native/machine_library.h"
 
 namespace tessera::stdlib::cairo {
 namespace {
 
 Library opened() {
   Library made;
-  void* handle = nullptr;
-  for (const char* name : {"libcairo.so.2", "libcairo.so"})
-    if (handle == nullptr) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    made.problem = "pictures need the library cairo, which is not on this machine (Debian: apt install libcairo2)";
-    return made;
-  }
-#define TS_CAIRO_LOAD(NAME, RESULT, PARAMETERS)                                      \
-  made.NAME = reinterpret_cast<RESULT(*) PARAMETERS>(dlsym(handle, "cairo_" #NAME)); \
-  if (made.NAME == nullptr) made.problem = "the library cairo on this machine has no function cairo_" #NAME;
-  TS_CAIRO_FUNCTIONS(TS_CAIRO_LOAD)
-#undef TS_CAIRO_LOAD
+  MachineLibrary library({"libcairo.so.2", "libcairo.so"});
+#define TS_CAIRO_FIND(NAME, RESULT, PARAMETERS) library.find("cairo_" #NAME, made.NAME);
+  TS_CAIRO_FUNCTIONS(TS_CAIRO_FIND)
+#undef TS_CAIRO_FIND
+  if (!library.is_open()) made.problem = "pictures need the library cairo, which is not on this machine (Debian: apt install libcairo2)";
+  else if (!library.is_complete()) made.problem = "the library cairo on this machine has no function " + library.missing();
   return made;
 }
 

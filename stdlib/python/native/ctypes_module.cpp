@@ -15,6 +15,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/unraisable.h"
 #include "lang/types/bigint.h"
@@ -22,6 +23,7 @@
 #include "lang/types/number.h"
 #include "lang/vm/threads.h"
 #include "stdlib/python/native/ffi.h"
+#include "stdlib/python/native/machine_library.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/processes.h"
 
@@ -32,18 +34,13 @@ using ffi::Kind;
 
 ffi::Library open_library() {
   ffi::Library made;
-  void* const opened = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return made;
-  made.found = true;
-#define TS_FFI_FIND(NAME, RESULT, PARAMETERS)                                        \
-  made.NAME = reinterpret_cast<decltype(made.NAME)>(dlsym(opened, "ffi_" #NAME)); \
-  made.found = made.found && made.NAME != nullptr;
+  MachineLibrary library({"libffi.so.8"});
+#define TS_FFI_FIND(NAME, RESULT, PARAMETERS) library.find("ffi_" #NAME, made.NAME);
   TS_FFI_FUNCTIONS(TS_FFI_FIND)
 #undef TS_FFI_FIND
-  for (size_t i = 0; i < std::size(ffi::kKinds); ++i) {
-    made.kinds[i] = static_cast<Kind*>(dlsym(opened, (std::string("ffi_type_") + ffi::kKinds[i].name).c_str()));
-    made.found = made.found && made.kinds[i] != nullptr;
-  }
+  for (size_t i = 0; i < std::size(ffi::kKinds); ++i)
+    library.find((std::string("ffi_type_") + ffi::kKinds[i].name).c_str(), made.kinds[i]);
+  made.found = library.is_complete();
   return made;
 }
 
@@ -497,11 +494,12 @@ void enter_closure(ffi::Interface*, void* to, void** places, void* user) {
   if (closure->result.code != 'v') memset(to, 0, std::max<size_t>(closure->result.kind->size, sizeof(uint64_t)));
   Interpreter& in = *closure->in;
   const pid_t self = gettid();
-  Thread* const left = closure->state->find(self, nullptr);
+  Calls* const state = closure->state;  // held by the call that led here; the callback may drop the closure
+  Thread* const left = state->find(self, nullptr);
   if (left != nullptr) in.threads().enter(left);
   else if (in.threads().current().native_id() != self) return;  // a thread of the library's own: nothing of the program can run there
   run_closure(closure, to, places);
-  if (left != nullptr) closure->state->find(self, in.threads().leave());
+  if (left != nullptr) state->find(self, in.threads().leave());
 }
 
 // (calls, handler, function, result: a letter or a layout, parameters: a tuple of such)
@@ -551,6 +549,15 @@ const NativeDef kDataMethods[] = {
 const NativeDef kBlockMethods[] = {{"address(self, /)", block_address}};
 const NativeDef kThunkMethods[] = {{"address(self, /)", closure_address}};
 
+// (class, name, function): a method of _CData that is written in the language.
+Value add_script_method(Interpreter& in, const Args& args) {
+  Type* const type = object_cast<Type>(args[0]);
+  if (type->slots.layout != kDataLayout || (type->type_flags & kScriptClass) != 0) throw Error(ErrorKind::TypeError, "_CData expected");
+  dict_set_str(in, type->attributes(), intern(in, text_argument(in, args[1], "name")), args[2]);
+  type_changed(in, type);
+  return Value::none();
+}
+
 void add_data_type(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
   spec.name = "_CData";
@@ -561,6 +568,7 @@ void add_data_type(Interpreter& in, Module& module) {
     return call_method(in2, Value(static_cast<Object*>(made)), intern(in2, "_made_"), {});
   };
   type->slots.layout = kDataLayout;
+  type->slots.hash = [](Interpreter&, const Value&) -> int64_t { throw Error(ErrorKind::TypeError, "unhashable type"); };
   type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<Data>(self)); };
   type->slots.traverse = [](Object* self, Visitor& visitor) {
     Data* const data = known_cast<Data>(self);
@@ -599,6 +607,7 @@ void fill_cdata(Interpreter& in, Module& module) {
   };
   in.add_methods(closure, kThunkMethods, std::size(kThunkMethods));
   in.def(module, "at(cls, layout, block, address, base, index, /)", "An instance of a class of C data.", at);
+  in.def(module, "add_method(cls, name, function, /)", "A method of _CData.", add_script_method);
   in.def(module, "load(code: str, address, /)", "The number at an address.", load);
   in.def(module, "store(code: str, address, value, /)", "Writes a number.", store);
   in.def(module, "bytes_at(address, size, /)", "Bytes; size -1: up to a null.", bytes_at);

@@ -1,8 +1,6 @@
 // _expat: one object for each parser of Expat's, which calls a script's handlers. The class that programs see is in pyexpat.tsr.
 //
 // No exception may pass through Expat's frames: what a handler raises is kept, Expat is told to stop, and parse() raises it again.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -12,6 +10,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/expat.h"
+#include "stdlib/python/native/machine_library.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -24,14 +23,11 @@ using expat::Text;
 
 expat::Library open_library() {
   expat::Library made;
-  void* const library = dlopen("libexpat.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return made;
-  made.found = true;
-#define TS_EXPAT_FIND(NAME, RESULT, PARAMETERS)                                       \
-  made.NAME = reinterpret_cast<decltype(made.NAME)>(dlsym(library, "XML_" #NAME)); \
-  made.found = made.found && made.NAME != nullptr;
+  MachineLibrary library({"libexpat.so.1"});
+#define TS_EXPAT_FIND(NAME, RESULT, PARAMETERS) library.find("XML_" #NAME, made.NAME);
   TS_EXPAT_FUNCTIONS(TS_EXPAT_FIND)
 #undef TS_EXPAT_FIND
+  made.found = library.is_complete();
   return made;
 }
 

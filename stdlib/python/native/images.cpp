@@ -1,10 +1,9 @@
 // _images: what files of images need beside zlib. PNG's filters are undone here; JPEG is read and written by libturbojpeg,
 // which is opened when the first such image comes.
-#include <dlfcn.h>
-
 #include <cstdlib>
 
 #include "lang/types/bytes.h"
+#include "stdlib/python/native/machine_library.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -70,21 +69,17 @@ struct Turbo {
   bool found = false;
 };
 
-template <class F>
-bool find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
-
 Turbo open_turbo() {
   Turbo t;
-  void* library = nullptr;
-  for (const char* name : {"libturbojpeg.so.0", "libturbojpeg.so"})
-    if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  t.found = library != nullptr && find(library, "tjInitCompress", t.init_compress) &&
-            find(library, "tjInitDecompress", t.init_decompress) && find(library, "tjDecompressHeader3", t.header) &&
-            find(library, "tjDecompress2", t.decompress) && find(library, "tjCompress2", t.compress) &&
-            find(library, "tjDestroy", t.destroy) && find(library, "tjFree", t.release);
+  MachineLibrary library({"libturbojpeg.so.0", "libturbojpeg.so"});
+  library.find("tjInitCompress", t.init_compress);
+  library.find("tjInitDecompress", t.init_decompress);
+  library.find("tjDecompressHeader3", t.header);
+  library.find("tjDecompress2", t.decompress);
+  library.find("tjCompress2", t.compress);
+  library.find("tjDestroy", t.destroy);
+  library.find("tjFree", t.release);
+  t.found = library.is_complete();
   return t;
 }
 

@@ -50,10 +50,12 @@ inline const Free kCopied = reinterpret_cast<Free>(-1);  // SQLITE_TRANSIENT
   F(total_changes, int, (Handle*))                                                                                        \
   F(last_insert_rowid, int64_t, (Handle*))                                                                                \
   F(get_autocommit, int, (Handle*))                                                                                       \
+  F(txn_state, int, (Handle*, Text))                                                                                      \
   F(prepare_v2, int, (Handle*, Text, int, Program**, Text*))                                                              \
   F(step, int, (Program*))                                                                                                \
   F(reset, int, (Program*))                                                                                               \
   F(finalize, int, (Program*))                                                                                            \
+  F(next_stmt, Program*, (Handle*, Program*))                                                                             \
   F(stmt_busy, int, (Program*))                                                                                           \
   F(stmt_readonly, int, (Program*))                                                                                       \
   F(expanded_sql, char*, (Program*))                                                                                      \
@@ -138,6 +140,7 @@ class Away;
 // The handle of a connection. Statements and blobs hold it, so it ends after them.
 struct Database : GcObject {
   Handle* handle = nullptr;  // null: closed
+  Handle* closing = nullptr;  // of a connection that was closed while SQLite was using the handle; sweep() closes it
   Interpreter* in = nullptr;
   Hook hook{this};
   Away* call = nullptr;  // the call of SQLite that runs, unless a callback of it does
@@ -145,16 +148,37 @@ struct Database : GcObject {
   std::list<Callback> callbacks;
   Callback *authorizer = nullptr, *progress = nullptr, *trace = nullptr;
   std::exception_ptr problem;  // what ends the run, and arrived while SQLite was running
-  std::vector<Program*> dead;  // of dropped statements, which another thread's call kept from being finalized
+  // Dropped while a call was running; sweep() finalizes, closes or resets them after it.
+  std::vector<Program*> dead;
   std::vector<BlobHandle*> dead_blobs;
-  std::vector<Value> ended;    // statements whose cursor was dropped then: they are reset later
+  std::vector<Program*> ended;  // of statements that still exist, whose cursor was dropped
+  bool must_sweep = false;      // has one of the four above something?
   int64_t timeout = 0;         // milliseconds
   uint64_t thread = 0;         // the one that may use it; 0: all
   int calls = 0;               // of SQLite that run now, one inside the other: for the thread `owner`
+  int copies = 0;              // backups that use the handle, also between their calls
   const Thread* owner = nullptr;
+  int steps_per_progress = 0, steps_left = 0;  // calls of SQLite's progress handler for one call of the script's, and until the next one
 
   void close() noexcept;
-  void sweep() noexcept;
+  void sweep() noexcept {
+    if (must_sweep && calls == 0) sweep_now();
+  }
+
+ private:
+  void sweep_now() noexcept;
+};
+
+// For the length of a call of SQLite's that may call back but keeps the baton: other threads wait for the database in wait_turn().
+class Turn {
+ public:
+  explicit Turn(Database* db);
+  ~Turn() { --db_->calls; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Database* const db_;
 };
 
 // For the length of a call of SQLite's that may take time or wait for SQLite's own locks: other threads run meanwhile. SQLite calls back
@@ -197,10 +221,14 @@ bool is_asked_to_stop(const Database* db) noexcept;  // the call that runs
 [[noreturn]] void fail(Database* db, int code);
 inline void check(Database* db, int code) {
   if (db->problem != nullptr || code != kOk) fail(db, code);
+  db->sweep();
 }
 [[noreturn]] void throw_failure(Interpreter& in, Database* db, int code, int extended, std::string_view message);
 
-// The database of a method, which must be open, in this thread's turn.
+[[noreturn]] void refuse_closed(Database* db);
+
+// The database of a method, which must be open, in this thread's turn. Convert the other arguments first: their __index__ or __bool__ may
+// close it.
 Database* open_database(const Value& v);
 
 // Text for SQLite: UTF-8, which surrogates have none of.

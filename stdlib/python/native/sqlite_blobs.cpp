@@ -26,10 +26,10 @@ Blob* open_blob_of(const Args& args) {
 // (database, name of the database, table, column, row, writable)
 Value make_blob(Interpreter& in, Type* type, const Args& args) {
   if (args.count != 6) throw Error(ErrorKind::TypeError, "Blob() takes 6 arguments");
-  Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]), table = name_argument(in, args[2]), column = name_argument(in, args[3]);
   const int64_t row = int_argument(in, args[4]);
   const int writable = truth(in, args[5]);
+  Database* const db = open_database(args[0]);
   const Value made = Value::adopt(make_object<Blob>(in, type));
   Blob* const blob = known_cast<Blob>(made);
   blob->owner = args[0], blob->db = db;
@@ -94,20 +94,44 @@ struct Copy {
   ~Copy() { finish(); }
 };
 
+// Keeps a database's handle open: a progress function may close the connections.
+class Held {
+ public:
+  explicit Held(Database* db) : db_(db) { ++db->copies; }
+  ~Held() {
+    --db_->copies;
+    db_->sweep();
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  Database* const db_;
+};
+
+void wait_turns(Database* one, Database* other) {
+  do wait_turn(one), wait_turn(other);
+  while (one->calls != 0 && one->owner != &one->in->threads().current());
+}
+
 // (target, name, pages at a time, progress or None, wait): calls progress(code, remaining, pages) after each step, and wait() when the
 // database was busy.
 Value backup(Interpreter& in, const Args& args) {
-  Database *const source = open_database(args[0]), *const target = open_database(args[1]);
-  const Value kept_source = args[0], kept_target = args[1], progress = args[4], wait = args[5];
   const std::string name = name_argument(in, args[2]);
   const int pages = small(in, args[3]);
+  Database *const source = open_database(args[0]), *const target = open_database(args[1]);
+  const Value kept_source = args[0], kept_target = args[1], progress = args[4], wait = args[5];
+  wait_turns(source, target);
+  if (source->handle == nullptr) refuse_closed(source);
+  const Held hold_source(source), hold_target(target);
   const Library& l = library();
   Copy copy{l.backup_init(target->handle, "main", source->handle, name.c_str())};
   if (copy.handle == nullptr) fail(target, kError);
   int code;
   do {
-    wait_turn(source), wait_turn(target);
+    wait_turns(source, target);
     {
+      const Turn turn(target);
       const Away away(source);
       code = l.backup_step(copy.handle, pages);
     }
@@ -128,11 +152,14 @@ Value serialize(Interpreter& in, const Args& args) {
   Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]);
   int64_t bytes = 0;
-  unsigned char* data = library().serialize(db->handle, name.c_str(), &bytes, kNoCopy);
-  const bool owned = data == nullptr;
-  if (owned) {
+  unsigned char* data;
+  bool owned;
+  {
     const Away away(db);
-    data = library().serialize(db->handle, name.c_str(), &bytes, 0);
+    Handle* const handle = db->handle;  // the authorizer may close the connection
+    data = library().serialize(handle, name.c_str(), &bytes, kNoCopy);
+    owned = data == nullptr;
+    if (owned) data = library().serialize(handle, name.c_str(), &bytes, 0);
   }
   if (data == nullptr) return Value::none();
   Value made;
@@ -146,13 +173,26 @@ Value serialize(Interpreter& in, const Args& args) {
   return made;
 }
 
+// Is a statement, an open blob or a copy reading or writing the database `name`?
+bool is_in_use(const Database* db, const std::string& name) {
+  constexpr int kNoTransaction = 0;
+  const Library& l = library();
+  if (db->copies != 0) return true;
+  if (l.txn_state(db->handle, name.c_str()) <= kNoTransaction) return false;
+  Program* each = nullptr;
+  while ((each = l.next_stmt(db->handle, each)) != nullptr)
+    if (l.stmt_busy(each) != 0) return true;
+  return false;
+}
+
 Value deserialize(Interpreter& in, const Args& args) {
   constexpr unsigned kFreeOnClose = 1, kResizable = 2;
   Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[2]);
   const PinnedBuffer data(in, args[1], false);
   const std::string_view bytes = data.view();
-  unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(std::max<size_t>(bytes.size(), 1)));
+  if (is_in_use(db, name)) throw_failure(in, db, kBusy, kBusy, library().errstr(kBusy));  // SQLite would free what they use
+  unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(bytes.size()));
   if (copied == nullptr) throw Error(ErrorKind::MemoryError, std::string());
   memcpy(copied, bytes.data(), bytes.size());
   const int64_t count = static_cast<int64_t>(bytes.size());
@@ -184,7 +224,7 @@ void add_blobs(Interpreter& in, Module& module, Type* database) {
   type->make = make_blob;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
     Blob* const blob = known_cast<Blob>(self);
-    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle);
+    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle), blob->db->must_sweep = true;
     else if (blob->handle != nullptr) library().blob_close(blob->handle);
     free_object(in2, blob);
   };

@@ -16,6 +16,8 @@
 namespace tessera::stdlib::sqlite {
 namespace {
 
+constexpr int kSteps = 1000;  // of SQLite's virtual machine, between two looks at limits and Ctrl-C
+
 Value exception_value(Interpreter& in, const std::exception_ptr& problem) {
   try {
     std::rethrow_exception(problem);
@@ -98,7 +100,8 @@ void set_result(Interpreter& in, Context* context, const Value& value) {
   }
   if (is_bytes_like(in, value)) {
     const BytesLike bytes(in, value);
-    return l.result_blob(context, bytes.view().data(), short_size(bytes.view().size()), kCopied);
+    // SQLite takes a null pointer for NULL, whatever the size
+    return l.result_blob(context, bytes.view().empty() ? "" : bytes.view().data(), short_size(bytes.view().size()), kCopied);
   }
   if (is_instance(in, value, in.types.integer)) {
     const Value whole = whole_index(in, value);
@@ -113,14 +116,15 @@ Callback* callback_of(Context* context) { return static_cast<Callback*>(library(
 
 void call_function(Context* context, int count, Cell** cells) {
   Callback* const callback = callback_of(context);
-  const Inside inside(callback->db);
+  Database* const db = callback->db;  // the script may drop the callback
+  const Inside inside(db);
   guarded(
       callback,
       [&](Interpreter& in, const Value& callable) {
         const std::vector<Value> values = values_of(in, count, cells);
         set_result(in, context, call(in, callable, args_of(values)));
       },
-      [&](const Value& exception) { set_failure(*callback->db->in, context, exception, "user-defined function raised exception"); });
+      [&](const Value& exception) { set_failure(*db->in, context, exception, "user-defined function raised exception"); });
 }
 
 // --- aggregates: an instance of the script's class for each group
@@ -133,18 +137,21 @@ std::string words_of(Text method, bool defined) {
 template <class Done>
 void call_instance(Context* context, const Value& instance, Text method, int count, Cell** cells, Done&& done) {
   Callback* const callback = callback_of(context);
+  Database* const db = callback->db;
   bool defined = true;
   guarded(
       callback,
       [&](Interpreter& in, const Value&) {
         const std::vector<Value> values = values_of(in, count, cells);
+        defined = false;
         const Value bound = find_attr(in, instance, intern(in, method));
         defined = !bound.is_undefined();
         done(in, defined ? call(in, bound, args_of(values)) : get_attr(in, instance, intern(in, method)));
       },
       [&](const Value& exception) {
-        Interpreter& in = *callback->db->in;
-        const bool missing = !defined || (!exception.is_undefined() && is_error(in, exception, ErrorKind::AttributeError));
+        Interpreter& in = *db->in;
+        // without arguments CPython does not tell a missing method from one that raises AttributeError
+        const bool missing = !defined || (count == 0 && !exception.is_undefined() && is_error(in, exception, ErrorKind::AttributeError));
         set_failure(in, context, exception, words_of(method, !missing));
       });
 }
@@ -155,13 +162,14 @@ Value** group_of(Context* context, bool make) {
 
 void step_with(Context* context, Text method, int count, Cell** cells) {
   Callback* const callback = callback_of(context);
-  const Inside inside(callback->db);
+  Database* const db = callback->db;
+  const Inside inside(db);
   Value** const group = group_of(context, true);
   if (group == nullptr) return library().result_error_nomem(context);
   if (*group == nullptr) {
     guarded(
         callback, [&](Interpreter& in, const Value& made_by) { *group = new Value(call(in, made_by)); },
-        [&](const Value& exception) { set_failure(*callback->db->in, context, exception, words_of("__init__", true)); });
+        [&](const Value& exception) { set_failure(*db->in, context, exception, words_of("__init__", true)); });
     if (*group == nullptr) return;
   }
   const Value instance = **group;
@@ -195,7 +203,9 @@ void finalize(Context* context) {
 // --- the other callbacks
 
 int compare_texts(void* data, int left_size, const void* left, int right_size, const void* right) {
-  const Inside inside(static_cast<Callback*>(data)->db);
+  Database* const db = static_cast<Callback*>(data)->db;
+  if (db->problem != nullptr) return 0;  // a comparison before has raised it
+  const Inside inside(db);
   int answer = 0;
   guarded(
       static_cast<Callback*>(data),
@@ -204,9 +214,11 @@ int compare_texts(void* data, int left_size, const void* left, int right_size, c
         const Value b = decode_text(in, {static_cast<Text>(right), static_cast<size_t>(right_size)}, "utf-8", "strict");
         const Value order = call(in, callable, {a, b});
         if (!order.is_none() && is_whole(order)) answer = less(in, order, Value::integer(0)) ? -1 : less(in, Value::integer(0), order);
-        else if (!order.is_none()) answer = std::clamp<int>(static_cast<int>(index(in, order)), -1, 1);
+        else if (is_index(in, order)) answer = static_cast<int>(std::clamp<int64_t>(index(in, order), -1, 1));
       },
-      [](const Value&) {});
+      [db](const Value& exception) {  // SQLite has no error for it: check() throws it when the call has returned
+        if (!exception.is_undefined()) db->problem = std::make_exception_ptr(Thrown(exception));
+      });
   return answer;
 }
 
@@ -229,7 +241,8 @@ int authorize(void* data, int action, Text first, Text second, Text database, Te
 int tell_progress(void* data) {
   Database* const db = static_cast<Hook*>(data)->db;
   if (is_asked_to_stop(db)) return 1;
-  if (db->progress == nullptr) return 0;
+  if (db->progress == nullptr || --db->steps_left > 0) return 0;
+  db->steps_left = db->steps_per_progress;
   const Inside inside(db);
   bool stop = true;
   guarded(db->progress, [&](Interpreter& in, const Value& callable) { stop = truth(in, call(in, callable)); }, [](const Value&) {});
@@ -286,9 +299,9 @@ int replace(Database* db, Callback* Database::*place, const Value& callable, Set
 
 // (name, count of arguments, callable or None, flags); false: SQLite refuses it, and has dropped the callable.
 Value create_function(Interpreter& in, const Args& args) {
-  Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]);
   const int count = small(in, args[2]), flags = kUtf8 | small(in, args[4]);
+  Database* const db = open_database(args[0]);
   const bool gone = args[3].is_none();
   Callback* const callback = gone ? nullptr : keep(db, args[3]);
   const Away away(db);
@@ -297,10 +310,10 @@ Value create_function(Interpreter& in, const Args& args) {
 }
 
 Value create_aggregate(Interpreter& in, const Args& args) {
-  Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[1]);
   const int count = small(in, args[2]);
   const bool gone = args[3].is_none(), window = truth(in, args[4]);
+  Database* const db = open_database(args[0]);
   Callback* const callback = gone ? nullptr : keep(db, args[3]);
   const Away away(db);
   const Library& l = library();
@@ -336,11 +349,12 @@ Value set_authorizer(Interpreter&, const Args& args) {
 }
 
 Value set_progress(Interpreter& in, const Args& args) {
-  Database* const db = open_database(args[0]);
   const int count = small(in, args[2]);
+  Database* const db = open_database(args[0]);
+  // SQLite calls back after kSteps at the latest, for limits and Ctrl-C; some of these calls are passed on to the script
+  db->steps_per_progress = db->steps_left = std::max(1, (count - 1) / kSteps + 1);
   replace(db, &Database::progress, count > 0 ? args[1] : Value::none(), [db, count](Callback* now) {
-    if (now == nullptr) listen_for_progress(db);
-    else library().progress_handler(db->handle, count, tell_progress, &db->hook);
+    library().progress_handler(db->handle, now == nullptr ? kSteps : count / db->steps_per_progress, tell_progress, &db->hook);
     return kOk;
   });
   return Value::none();
@@ -368,7 +382,6 @@ const NativeDef kMethods[] = {
 
 // Without a handler of the script's, for limits and Ctrl-C alone.
 void listen_for_progress(Database* db) {
-  constexpr int kSteps = 1000;  // of SQLite's virtual machine, between two looks
   library().progress_handler(db->handle, kSteps, tell_progress, &db->hook);
 }
 

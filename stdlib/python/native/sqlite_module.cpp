@@ -1,5 +1,4 @@
 // _sqlite: the library, and databases. The classes that programs see are in sqlite3/dbapi2.tsr.
-#include <dlfcn.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "lang/types/bytes.h"
 #include "lang/types/codec.h"
 #include "lang/types/number.h"
+#include "stdlib/python/native/machine_library.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/processes.h"
 #include "stdlib/python/native/sqlite.h"
@@ -20,14 +20,11 @@ namespace {
 
 Library open_library() {
   Library made;
-  void* const opened = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) return made;
-  made.found = true;
-#define TS_SQLITE_FIND(NAME, RESULT, PARAMETERS)                                         \
-  made.NAME = reinterpret_cast<decltype(made.NAME)>(dlsym(opened, "sqlite3_" #NAME)); \
-  made.found = made.found && made.NAME != nullptr;
+  MachineLibrary library({"libsqlite3.so.0"});
+#define TS_SQLITE_FIND(NAME, RESULT, PARAMETERS) library.find("sqlite3_" #NAME, made.NAME);
   TS_SQLITE_FUNCTIONS(TS_SQLITE_FIND)
 #undef TS_SQLITE_FIND
+  made.found = library.is_complete();
   return made;
 }
 
@@ -49,6 +46,11 @@ Away::~Away() {
   if (thread_ != nullptr) db_->in->threads().enter(thread_);
   db_->call = outer_;
   --db_->calls;
+}
+
+Turn::Turn(Database* db) : db_(db) {
+  ++db->calls;
+  db->owner = &db->in->threads().current();
 }
 
 void wait_turn(Database* db) {
@@ -77,25 +79,34 @@ Inside::~Inside() {
 }
 
 void throw_failure(Interpreter& in, Database* db, int code, int extended, std::string_view message) {
-  throw Thrown(call_method(in, db->hooks, intern(in, "failure"),
-                           {Value::integer(code), Value::integer(extended), make_str_lossy(in, message)}));
+  const Value failure = call_method(in, db->hooks, intern(in, "failure"),
+                                    {Value::integer(code), Value::integer(extended), make_str_lossy(in, message)});
+  if (!is_exception(failure)) throw Error(ErrorKind::TypeError, "the hooks' failure() returned no exception");
+  throw Thrown(failure);
 }
 
 void fail(Database* db, int code) {
   if (db->problem != nullptr) std::rethrow_exception(std::exchange(db->problem, nullptr));
   Interpreter& in = *db->in;
   const Library& l = library();
-  const int kind = l.errcode(db->handle) & 255, extended = l.extended_errcode(db->handle);
-  const std::string message(l.errmsg(db->handle));
+  Handle* const handle = db->handle != nullptr ? db->handle : db->closing;
+  const int kind = (handle == nullptr ? code : l.errcode(handle)) & 255, extended = handle == nullptr ? code : l.extended_errcode(handle);
+  const std::string message(handle == nullptr ? l.errstr(code) : l.errmsg(handle));
+  db->sweep();
   in.poll();  // what interrupted SQLite; other threads may run
   if ((code & 255) == kNoMemory) throw Error(ErrorKind::MemoryError, std::string());
   throw_failure(in, db, kind, extended, message);
 }
 
+void refuse_closed(Database* db) {
+  constexpr int kMisuse = -1;  // a ProgrammingError
+  throw_failure(*db->in, db, kMisuse, 0, "Cannot operate on a closed database.");
+}
+
 Database* open_database(const Value& v) {
   Database* const db = object_cast<Database>(v);
   wait_turn(db);
-  if (db->handle == nullptr) throw Error(ErrorKind::ValueError, "the database is closed");
+  if (db->handle == nullptr) refuse_closed(db);
   db->sweep();
   return db;
 }
@@ -120,12 +131,14 @@ std::string name_argument(Interpreter& in, const Value& text) {
 }
 
 Program* prepare_program(Database* db, std::string_view sql, Text* tail) {
+  if (db->handle == nullptr) refuse_closed(db);
   Program* program = nullptr;
   int code;
   {
     const Away away(db);
     code = library().prepare_v2(db->handle, sql.data(), static_cast<int>(sql.size()) + 1, &program, tail);
   }
+  if (db->problem != nullptr) library().finalize(program);  // check() throws it
   check(db, code);
   return program;
 }
@@ -187,6 +200,10 @@ Value close_database(Interpreter&, const Args& args) {
   db->sweep();
   if (db->handle == nullptr) return Value::none();
   Handle* const handle = std::exchange(db->handle, nullptr);
+  if (db->calls != 0 || db->copies != 0) {  // closed by a callback: SQLite is still using the handle
+    db->closing = handle, db->must_sweep = true;
+    return Value::none();
+  }
   const Away away(db);
   library().close_v2(handle);
   return Value::none();
@@ -252,11 +269,13 @@ Value last_rowid(Interpreter&, const Args& args) { return Value::integer(library
 Value in_transaction(Interpreter&, const Args& args) { return Value::boolean(library().get_autocommit(open_database(args[0])->handle) == 0); }
 
 Value limit(Interpreter& in, const Args& args) {
-  return Value::integer(library().limit(open_database(args[0])->handle, small(in, args[1]), small(in, args[2])));
+  const int category = small(in, args[1]), value = small(in, args[2]);
+  return Value::integer(library().limit(open_database(args[0])->handle, category, value));
 }
 
 Value allow_extensions(Interpreter& in, const Args& args) {
-  return Value::boolean(library().enable_load_extension(open_database(args[0])->handle, truth(in, args[1])) == kOk);
+  const bool allowed = truth(in, args[1]);
+  return Value::boolean(library().enable_load_extension(open_database(args[0])->handle, allowed) == kOk);
 }
 
 // The words of what was wrong, or None.

@@ -17,14 +17,13 @@ struct Statement : GcObject {
   Program* program = nullptr;  // null: nothing but comments
   Database* db = nullptr;
   Value owner;  // the database
-  Value columns;  // the names, for the words about a text that is no UTF-8
+  const void* run = nullptr;  // the Run that has bound it last and not reset it
   bool writes = false;  // INSERT, UPDATE, DELETE or REPLACE
 };
 
-// A statement that a cursor runs, which ends with the cursor: the connection keeps statements for the next time.
+// A statement that a cursor runs. The connection keeps the statement for the next cursor, so a run resets it when it ends.
 struct Run : GcObject {
   Value statement;
-  bool begun = false;
 };
 
 Statement* in_turn(const Value& statement) {
@@ -37,14 +36,48 @@ Statement* run_of(const Args& args) { return in_turn(known_cast<Run>(args[0])->s
 
 }  // namespace
 
-void Database::sweep() noexcept {
-  if (calls != 0) return;
-  for (const Value& statement : std::exchange(ended, {})) library().reset(known_cast<Statement>(statement)->program);
+// Resetting and finalizing may call an aggregate's finalize().
+void Database::sweep_now() noexcept {
+  const Turn turn(this);
+  must_sweep = closing != nullptr && copies != 0;
+  for (Program* const program : std::exchange(ended, {})) library().reset(program);
   for (Program* const program : std::exchange(dead, {})) library().finalize(program);
   for (BlobHandle* const blob : std::exchange(dead_blobs, {})) library().blob_close(blob);
+  if (closing != nullptr && copies == 0) library().close_v2(std::exchange(closing, nullptr));
 }
 
 namespace {
+
+void destroy_statement(Interpreter& in, Object* self) {
+  Statement* const statement = known_cast<Statement>(self);
+  if (Program* const program = statement->program) {
+    Database* const db = statement->db;
+    std::erase(db->ended, program);
+    if (db->calls != 0) {  // SQLite's lock may belong to a thread that waits for the baton
+      db->dead.push_back(program), db->must_sweep = true;
+    } else {
+      const Turn turn(db);
+      library().finalize(program);
+    }
+  }
+  free_object(in, statement);
+}
+
+void destroy_run(Interpreter& in, Object* self) {
+  Run* const run = known_cast<Run>(self);
+  Statement* const statement = known_cast<Statement>(run->statement);
+  if (statement->run == run && statement->program != nullptr) {
+    Database* const db = statement->db;
+    statement->run = nullptr;
+    if (db->calls != 0) {
+      db->ended.push_back(statement->program), db->must_sweep = true;
+    } else {
+      const Turn turn(db);
+      library().reset(statement->program);
+    }
+  }
+  free_object(in, run);
+}
 
 // Behind white space and comments.
 std::string_view without_comments(std::string_view sql) {
@@ -80,7 +113,8 @@ Value prepare(Interpreter& in, const Args& args) {
   const std::string sql(text.view());
   if (sql.find('\0') != sql.npos) throw_failure(in, db, kMisuse, 0, "the query contains a null character");
   const Value type = get_attr(in, db->hooks, intern(in, "Statement"));
-  if (!type.is_object() || type.as_object()->kind != ObjectKind::Type) throw Error(ErrorKind::TypeError, "Statement is no type");
+  if (!type.is_object() || type.as_object()->kind != ObjectKind::Type || known_cast<Type>(type)->slots.destroy != destroy_statement)
+    throw Error(ErrorKind::TypeError, "the hooks have no type Statement");
   const Value made = Value::adopt(make_object<Statement>(in, known_cast<Type>(type)));
   Statement* const statement = known_cast<Statement>(made);
   statement->owner = args[0], statement->db = db;
@@ -210,7 +244,8 @@ void reset_statement(Statement* statement) {
 // (parameters, adapt, always: also what SQLite knows is to be adapted): binds them anew.
 Value bind(Interpreter& in, const Args& args) {
   Statement* const statement = run_of(args);
-  known_cast<Run>(args[0])->begun = true;
+  statement->run = known_cast<Run>(args[0]);
+  std::erase(statement->db->ended, statement->program);
   reset_statement(statement);
   const Value& values = args[1];
   const bool always = truth(in, args[3]);
@@ -231,6 +266,7 @@ bool take_step(Interpreter& in, Statement* statement) {
   wait_turn(db);
   const int code = step_program(db, statement->program);
   if (db->problem == nullptr && (code == kRow || code == kDone)) {
+    db->sweep();
     in.poll();
     return code == kRow;
   }
@@ -244,7 +280,10 @@ bool take_step(Interpreter& in, Statement* statement) {
 Value step(Interpreter& in, const Args& args) { return Value::boolean(take_step(in, run_of(args))); }
 
 Value reset(Interpreter&, const Args& args) {
-  reset_statement(run_of(args));
+  Statement* const statement = run_of(args);
+  if (statement->run != known_cast<Run>(args[0])) return Value::none();  // another cursor runs it now
+  statement->run = nullptr;
+  reset_statement(statement);
   return Value::none();
 }
 
@@ -315,9 +354,11 @@ Value rows(Interpreter& in, const Args& args) {
   Statement* const statement = run_of(args);
   const Value list = args[1], factory(static_cast<Object*>(in.types.str));
   if (!is_list(list)) throw Error(ErrorKind::TypeError, "rows() takes a list");
+  const bool was_open = statement->db->handle != nullptr;
   for (int64_t most = int_argument(in, args[2]); most != 0; most -= most > 0) {
     list_append(in, as_list(list), row_of(in, statement, factory, nullptr));
     if (!take_step(in, statement)) return Value::boolean(false);
+    if (was_open && statement->db->handle == nullptr) refuse_closed(statement->db);  // by a callback
   }
   return Value::boolean(true);
 }
@@ -382,13 +423,7 @@ Type* make_statement_type(Interpreter& in) {
   spec.size = sizeof(Statement);
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
-  type->slots.destroy = [](Interpreter& in2, Object* self) {
-    Statement* const statement = known_cast<Statement>(self);
-    // SQLite's lock may belong to a thread that waits for the baton: the database finalizes the statement later then
-    if (statement->program != nullptr && statement->db->calls != 0) statement->db->dead.push_back(statement->program);
-    else if (statement->program != nullptr) library().finalize(statement->program);
-    free_object(in2, statement);
-  };
+  type->slots.destroy = destroy_statement;
   type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Statement>(self)->owner); };
   type->slots.clear = [](Interpreter&, Object*) {};
   in.add_methods(type, kStatementMethods, std::size(kStatementMethods));
@@ -403,13 +438,7 @@ Type* make_run_type(Interpreter& in) {
   spec.flags = kFinalType;
   Type* const type = in.new_type(spec);
   type->make = make_run;
-  type->slots.destroy = [](Interpreter& in2, Object* self) {
-    Run* const run = known_cast<Run>(self);
-    Statement* const statement = known_cast<Statement>(run->statement);
-    if (run->begun && statement->db->calls != 0) statement->db->ended.push_back(run->statement);
-    else if (run->begun && statement->program != nullptr) library().reset(statement->program);
-    free_object(in2, run);
-  };
+  type->slots.destroy = destroy_run;
   type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Run>(self)->statement); };
   type->slots.clear = [](Interpreter&, Object*) {};
   in.add_methods(type, kRunMethods, std::size(kRunMethods));
