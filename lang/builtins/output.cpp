@@ -22,15 +22,17 @@ std::string_view text_option(Interpreter& in, const Value& value, const char* na
               std::string(name) + " must be None or a string, not " + std::string(type_name(in, value)));
 }
 
-// A stand-in that a script has put in place of sys.stdout; None when it prints to nothing, Undefined when there is none.
-Value replaced_stdout(Interpreter& in) {
+// A stand-in that a script has put in place of a stream of sys; None when it has taken the stream away, Undefined when there is none.
+Value replaced(Interpreter& in, const char* stream, const char* first) {
   const Module* sys = in.modules().find("sys");
   if (sys == nullptr) return Value();
-  const Value* now = dict_get_text(sys->dict, "stdout");
-  const Value* original = dict_get_text(sys->dict, "__stdout__");
+  const Value* now = dict_get_text(sys->dict, stream);
+  const Value* original = dict_get_text(sys->dict, first);
   if (now == nullptr || original == nullptr || now->is(*original)) return Value();
   return *now;
 }
+
+Value replaced_stdout(Interpreter& in) { return replaced(in, "stdout", "__stdout__"); }
 
 // The host's output takes no lone surrogates: the text before them is written, then it raises.
 void append_text(Interpreter& in, std::string& out, const Value& value) {
@@ -106,10 +108,32 @@ Value print_function(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+[[noreturn]] void end_of_input() { throw Error(ErrorKind::EOFError, "EOF when reading a line"); }
+
+// The next line of a stand-in for sys.stdin.
+Value line_of(Interpreter& in, const Value& file) {
+  if (in.host().flush_out) in.host().flush_out();
+  const Value line = call_method(in, file, intern(in, "readline"));
+  if (!is_str(line)) throw Error(ErrorKind::TypeError, "object.readline() returned non-string");
+  const std::string_view text = text_of(line);
+  if (text.empty()) end_of_input();
+  return text.back() == '\n' ? make_str(in, text.substr(0, text.size() - 1)) : line;
+}
+
 Value input_function(Interpreter& in, const Args& args) {
-  if (!args[0].is_undefined() && in.host().write_out) in.host().write_out(str_text(in, args[0]));
+  const Value source = replaced(in, "stdin", "__stdin__");
+  const Value shown = replaced_stdout(in);
+  for (const auto& [stream, name] : {std::pair{&source, "stdin"}, std::pair{&shown, "stdout"}})
+    if (stream->is_none()) throw Error(ErrorKind::RuntimeError, std::string("input(): lost sys.") + name);
+  if (!args[0].is_undefined() && !shown.is_undefined()) {
+    call_method(in, shown, in.names->write, {str(in, args[0])});
+    flush(in, shown);
+  } else if (!args[0].is_undefined() && in.host().write_out) {
+    in.host().write_out(str_text(in, args[0]));
+  }
+  if (!source.is_undefined()) return line_of(in, source);
   std::string line;
-  if (!in.host().read_line || !in.host().read_line(line)) throw Error(ErrorKind::EOFError, "EOF when reading a line");
+  if (!in.host().read_line || !in.host().read_line(line)) end_of_input();
   if (!line.empty() && line.back() == '\n') line.pop_back();
   return make_str_lossy(in, line);
 }
