@@ -222,19 +222,21 @@ bool is_bytes_without_gaps(Interpreter& in, const Value& value) {
   return find_buffer(in, value, buffer, &layout) && !has_gaps(buffer, layout);
 }
 
-BytesLike::BytesLike(Interpreter& in, const Value& value, Gaps gaps) {
-  Buffer buffer;
-  if (gaps == kCopyGaps && is_bytes_like(in, value) && !is_bytes_without_gaps(in, value)) {
-    const Value view = make_memory_view(in, value);
-    keeper_ = memory_view_bytes(in, as_memory_view(view));
-    view_ = as_bytes(keeper_)->view();
-  } else if (find_buffer(in, value, buffer)) {
-    view_ = {buffer.data, buffer.size};
-    keeper_ = std::move(buffer.keeper);
-  } else {
-    throw Error(ErrorKind::TypeError,
-                "a bytes-like object is required, not '" + std::string(type_name(in, value)) + "'");
+void BytesLike::pin(Interpreter& in, Gaps gaps) {
+  if (gaps == kCopyGaps && is_bytes_like(in, owner_) && !is_bytes_without_gaps(in, owner_)) {
+    owner_ = memory_view_bytes(in, as_memory_view(make_memory_view(in, owner_)));
+    view_ = as_bytes(owner_)->view();
+    return;
   }
+  Buffer buffer;
+  if (!find_buffer(in, owner_, buffer)) {
+    throw Error(ErrorKind::TypeError,
+                "a bytes-like object is required, not '" + std::string(type_name(in, owner_)) + "'");
+  }
+  view_ = {buffer.data, buffer.size};
+  keeper_ = std::move(buffer.keeper);
+  exports_ = buffer.exports;
+  if (exports_ != nullptr) ++*exports_;
 }
 
 PinnedBuffer::PinnedBuffer(Interpreter& in, const Value& value, bool writable) : owner_(value) {

@@ -139,22 +139,32 @@ bool is_bytes_like(Interpreter& in, const Value& value);
 bool is_bytes_without_gaps(Interpreter& in, const Value& value);
 bool lies_in_rows(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t item_size) noexcept;
 
-// The bytes of a bytes-like object, good until a script runs; "a bytes-like object is required, not 'str'".
+// The bytes of a bytes-like object; "a bytes-like object is required, not 'str'". Its owner lives and may not change its size meanwhile,
+// whatever scripts run. The view ends with it: scripts/lint refuses a view of a temporary.
 class BytesLike {
  public:
   enum Gaps { kRefuseGaps, kCopyGaps };
-  BytesLike(Interpreter& in, const Value& value, Gaps gaps = kRefuseGaps);
+  BytesLike(Interpreter& in, const Value& value, Gaps gaps = kRefuseGaps) : owner_(value) {
+    if (is_bytes(value)) [[likely]] view_ = as_bytes(value)->view();
+    else pin(in, gaps);
+  }
+  ~BytesLike() {
+    if (exports_ != nullptr) --*exports_;
+  }
   BytesLike(const BytesLike&) = delete;
   BytesLike& operator=(const BytesLike&) = delete;
   std::string_view view() const noexcept { return view_; }
   operator std::string_view() const noexcept { return view_; }
 
  private:
+  void pin(Interpreter& in, Gaps gaps);
+
+  Value owner_, keeper_;
   std::string_view view_;
-  Value keeper_;
+  uint32_t* exports_ = nullptr;
 };
 
-// Memory that a native keeps while scripts may run: the owner may not change its size meanwhile.
+// The same for memory that may be written: "a read-write bytes-like object is required".
 class PinnedBuffer {
  public:
   PinnedBuffer(Interpreter& in, const Value& value, bool writable);

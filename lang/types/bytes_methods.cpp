@@ -273,7 +273,7 @@ std::string hex_text(Interpreter& in, std::string_view bytes, const Value& separ
 namespace {
 
 Value hex(Interpreter& in, const Args& args) {
-  return make_str(in, hex_text(in, PinnedBuffer(in, args[0], false).view(), args[1], args[2].as_int()));
+  return make_str(in, hex_text(in, BytesLike(in, args[0]).view(), args[1], args[2].as_int()));
 }
 
 Value plain_bytes(Interpreter& in, const Args& args) {
@@ -338,7 +338,8 @@ Value extend(Interpreter& in, const Args& args) {
   if (is_bytes_like(in, args[1])) {
     if (!is_bytes_without_gaps(in, args[1]))
       throw_error(ErrorKind::TypeError, "can't set bytearray slice from %s", std::string(type_name(in, args[1])).c_str());
-    byte_array_append(in, array_of(args), BytesLike(in, args[1]));
+    if (args[1].is(args[0])) byte_array_append(in, array_of(args), self_of(args));  // pinned, it could not grow
+    else byte_array_append(in, array_of(args), BytesLike(in, args[1]));
     return Value::none();
   }
   if (!is_iterable(in, args[1])) {

@@ -167,7 +167,7 @@ Value replace_between(Interpreter& in, const Value& self, std::string_view fresh
 }
 
 Value replace(Interpreter& in, const Args& args) {
-  const PinnedBuffer old_bytes(in, args[1], false), fresh_bytes(in, args[2], false);
+  const BytesLike old_bytes(in, args[1]), fresh_bytes(in, args[2]);
   const int64_t most = index(in, args[3]);
   int64_t left = most < 0 ? INT64_MAX : most;
   const std::string_view text = self_of(args), old = old_bytes.view(), fresh = fresh_bytes.view();

@@ -48,11 +48,12 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
     return in.not_implemented;
   if (is_memory_view(other)) return compare(in, op, other, self);
   if (is_bytes(self) && !is_bytes(other) && !is_byte_array(other)) return in.not_implemented;  // bytearray takes any buffer
-  const BytesLike right(in, other);
-  const std::string_view left = bytes_of(self);
-  if (op == CompareOp::Eq) return Value::boolean(left == right.view());
-  if (op == CompareOp::Ne) return Value::boolean(left != right.view());
-  const int order = left.compare(right.view());
+  Buffer shown;
+  find_buffer(in, other, shown);
+  const std::string_view left = bytes_of(self), right(shown.data, shown.size);
+  if (op == CompareOp::Eq) return Value::boolean(left == right);
+  if (op == CompareOp::Ne) return Value::boolean(left != right);
+  const int order = left.compare(right);
   return Value::boolean(order_holds(op, order < 0 ? -1 : order > 0));
 }
 
@@ -452,9 +453,9 @@ Value own_bytes(Interpreter& in, const Value& source) {
 
 void fill_byte_array(Interpreter& in, const Value& self, const MakeArguments& a) {
   ByteArray* array = as_byte_array(self);
+  byte_array_resize(in, array, 0);  // before anything else, as CPython
   const Value from = bytes_from_arguments(in, "bytearray", a);
   if (from.is(self)) return;
-  byte_array_resize(in, array, 0);
   byte_array_append(in, array, BytesLike(in, from, BytesLike::kCopyGaps));
 }
 

@@ -240,7 +240,7 @@ Value text(Interpreter& in, const Args& args) {
 Value image(Interpreter& in, const Args& args) {
   cairo::Context* context = pen(args);
   const cairo::Library& c = library();
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const int64_t columns = int_argument(in, args[2]), rows = int_argument(in, args[3]);
   if (columns < 1 || rows < 1 || columns > kLargest || rows > kLargest ||
       data.view().size() != static_cast<size_t>(columns) * static_cast<size_t>(rows) * 4)

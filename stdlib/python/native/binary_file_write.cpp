@@ -94,7 +94,7 @@ Value file_write(Interpreter& in, const Args& args) {
     write_memory(in, f, bytes);
     return Value::integer(static_cast<int64_t>(bytes.view().size()));
   }
-  const PinnedBuffer held(in, args[1], false);  // another thread may run while the file takes nothing
+  const BytesLike held(in, args[1]);  // another thread may run while the file takes nothing
   const std::string_view bytes = held.view();
   if (f->place == Place::Disk && !f->buffered) return write_once(in, f, bytes);
   switch (f->place) {

@@ -13,7 +13,7 @@ constexpr size_t kUuBytes = 45;  // of a line
 constexpr size_t kQpColumns = 76;
 
 Value to_uu(Interpreter& in, const Args& args) {
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   const std::string_view bytes = data.view();
   const char zero = truth(in, args[1]) ? '`' : ' ';
   if (bytes.size() > kUuBytes) throw_binascii(in, "At most 45 bytes at once");
@@ -164,14 +164,14 @@ class QuotedPrintable {
 };
 
 Value to_quoted(Interpreter& in, const Args& args) {
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   const bool tabs = truth(in, args[1]), text = truth(in, args[2]), header = truth(in, args[3]);
   return make_bytes(in, QuotedPrintable(data.view(), tabs, text, header).encode(in));
 }
 
 // CRC-CCITT: the polynomial x^16 + x^12 + x^5 + 1, the highest bit first.
 Value crc_hqx(Interpreter& in, const Args& args) {
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   uint32_t crc = static_cast<uint32_t>(int_argument(in, args[1])) & 0xffff;
   StopBudget budget(in);
   for (const char c : data.view()) {

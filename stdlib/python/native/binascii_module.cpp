@@ -35,7 +35,7 @@ std::string ascii_argument(Interpreter& in, const Value& v) {
 namespace {
 
 Value hexlify(Interpreter& in, const Args& args) {
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   return make_bytes(in, hex_text(in, data.view(), args[1], int_argument(in, args[2])));
 }
 

@@ -82,7 +82,7 @@ void start_coder(Interpreter& in, Coder* c, std::unique_ptr<Coding> coding) {
 Value encode_part(Interpreter& in, const Args& args) {
   Coder* c = self_of(args);
   if (c->ended) throw Error(ErrorKind::ValueError, "Compressor has been flushed");
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   std::string_view input = data.view();
   return run(in, c, input, false, SIZE_MAX);
 }
@@ -97,7 +97,7 @@ Value encode_end(Interpreter& in, const Args& args) {
 Value decode_part(Interpreter& in, const Args& args, const char* ended) {
   Coder* c = self_of(args);
   const int64_t most = int_argument(in, args[2]);
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   if (c->ended) throw Error(ErrorKind::EOFError, ended);
   // Taken out of the object: another thread may call meanwhile.
   std::string before = std::exchange(c->held, std::string());

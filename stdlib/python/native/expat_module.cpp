@@ -320,7 +320,7 @@ Value parse(Interpreter& in, const Args& args) {
   constexpr size_t kPart = 1 << 20;
   Parser* const p = self_of(args);
   if (p->parsing) throw Error(ErrorKind::RuntimeError, "the parser is parsing");
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   std::string_view rest = data.view();
   const bool is_final = truth(in, args[2]);
   struct Parsing {

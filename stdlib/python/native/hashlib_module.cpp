@@ -26,7 +26,7 @@ void update_with(Interpreter& in, Digest& digest, const Value& data) {
   if (is_str(data)) throw Error(ErrorKind::TypeError, "Strings must be encoded before hashing");
   if (!is_bytes_like(in, data)) throw Error(ErrorKind::TypeError, "object supporting the buffer API required");
   constexpr size_t kStep = 1 << 22;
-  const PinnedBuffer bytes(in, data, false);  // a signal's handler may run
+  const BytesLike bytes(in, data);  // a signal's handler may run
   for (std::string_view left = bytes.view(); !left.empty(); left.remove_prefix(std::min(kStep, left.size()))) {
     digest.update(left.substr(0, kStep));
     in.poll(kStep >> 10);

@@ -47,6 +47,7 @@ struct Map : Object {
 
 Map* map_of(const Value& v) { return object_cast<Map>(v); }
 
+// Last, behind the arguments' conversions: they run scripts, which may close it.
 Map* open_map(const Value& v) {
   Map* const map = map_of(v);
   if (map->data == nullptr) throw Error(ErrorKind::ValueError, "mmap closed or invalid");
@@ -83,10 +84,11 @@ Value close_map(Interpreter&, const Args& args) {
 }
 
 Value resize(Interpreter& in, const Args& args) {
+  const size_t size = static_cast<size_t>(int_argument(in, args[1]));
+  const off_t offset = int_argument(in, args[2]);
   Map* const map = open_map(args[0]);
   if (map->exports != 0) throw Error(ErrorKind::BufferError, "mmap can't resize with extant buffers exported.");
-  const size_t size = static_cast<size_t>(int_argument(in, args[1]));
-  if (map->file >= 0 && ftruncate(map->file, int_argument(in, args[2]) + static_cast<off_t>(size)) != 0) throw_os_error(in, errno);
+  if (map->file >= 0 && ftruncate(map->file, offset + static_cast<off_t>(size)) != 0) throw_os_error(in, errno);
   void* const data = mremap(map->data, map->size, size, MREMAP_MAYMOVE);
   if (data == MAP_FAILED) throw_os_error(in, errno);
   map->data = static_cast<char*>(data), map->size = size;
@@ -103,9 +105,9 @@ Value file_size(Interpreter& in, const Args& args) {
 
 // (start, size), which lie inside; `advice` below 0: what was written goes to the file.
 Value advise(Interpreter& in, const Args& args) {
-  Map* const map = open_map(args[0]);
   const size_t start = static_cast<size_t>(int_argument(in, args[1])), size = static_cast<size_t>(int_argument(in, args[2]));
   const int advice = small(in, args[3]);
+  Map* const map = open_map(args[0]);
   if (start > map->size || size > map->size - start) throw Error(ErrorKind::ValueError, "flush values out of range");
   const int result = advice < 0 ? msync(map->data + start, size, MS_SYNC) : madvise(map->data + start, size, advice);
   if (result != 0) throw_os_error(in, errno);
@@ -113,20 +115,21 @@ Value advise(Interpreter& in, const Args& args) {
 }
 
 Value find(Interpreter& in, const Args& args) {
-  Map* const map = open_map(args[0]);
   const BytesLike sought(in, args[1]);
   const size_t start = static_cast<size_t>(int_argument(in, args[2])), end = static_cast<size_t>(int_argument(in, args[3]));
+  const bool last = truth(in, args[4]);
+  Map* const map = open_map(args[0]);
   if (start > end || end > map->size) return Value::integer(-1);
   const std::string_view part(map->data + start, end - start);
-  const size_t at = truth(in, args[4]) ? part.rfind(sought.view()) : part.find(sought.view());
+  const size_t at = last ? part.rfind(sought.view()) : part.find(sought.view());
   return Value::integer(at == part.npos ? -1 : static_cast<int64_t>(start + at));
 }
 
 // (to, from, count)
 Value move(Interpreter& in, const Args& args) {
-  Map* const map = open_map(args[0]);
   const size_t to = static_cast<size_t>(int_argument(in, args[1])), from = static_cast<size_t>(int_argument(in, args[2]));
   const size_t count = static_cast<size_t>(int_argument(in, args[3]));
+  Map* const map = open_map(args[0]);
   if (to > map->size || from > map->size || count > map->size - to || count > map->size - from)
     throw Error(ErrorKind::ValueError, "source, destination, or count out of range");
   memmove(map->data + to, map->data + from, count);

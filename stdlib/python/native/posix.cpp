@@ -407,7 +407,7 @@ Value read_descriptor(Interpreter& in, const Args& args) {
 Value write_descriptor(Interpreter& in, const Args& args) {
   Files& files = files_of(in);
   const int fd = descriptor(in, args[0]);
-  const PinnedBuffer bytes(in, args[1], false);  // another thread may run during the wait
+  const BytesLike bytes(in, args[1]);  // another thread may run during the wait
   // As one write of the system, in pieces between which other threads run.
   size_t done = 0;
   for (;;) {

@@ -81,7 +81,7 @@ Value read_at(Interpreter& in, const Args& args) {
 
 Value write_at(Interpreter& in, const Args& args) {
   const int file = file_number(in, args[0]);
-  const PinnedBuffer bytes(in, args[1], false);
+  const BytesLike bytes(in, args[1]);
   return checked(in, pwrite(file, bytes.view().data(), bytes.view().size(), int_argument(in, args[2])));
 }
 

@@ -97,11 +97,11 @@ struct Subject {
   Value string;
   std::u32string wide;
   regex::Text text;
-  std::optional<PinnedBuffer> pinned;
+  std::optional<BytesLike> pinned;
 
   Subject(Interpreter& in, const Value& s) : string(s) {
     if (!is_str(s)) {
-      pinned.emplace(in, s, false);
+      pinned.emplace(in, s);
       text.bytes = reinterpret_cast<const uint8_t*>(pinned->view().data());
       if (text.bytes == nullptr) text.bytes = reinterpret_cast<const uint8_t*>("");
       text.length = static_cast<int64_t>(pinned->view().size());

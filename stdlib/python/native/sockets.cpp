@@ -389,7 +389,7 @@ Value socket_recvfrom_into(Interpreter& in, const Args& args) {
 
 Value socket_send(Interpreter& in, const Args& args) {
   Socket* const socket = socket_of(args[0]);
-  const PinnedBuffer data(in, args[1], false);  // another thread may run during the wait
+  const BytesLike data(in, args[1]);  // another thread may run during the wait
   const int flags = small(in, args[2]) | MSG_NOSIGNAL;
   return Value::integer(with_wait(in, socket, POLLOUT, [&] {
     return send(socket->file, data.view().data(), data.view().size(), flags);
@@ -398,7 +398,7 @@ Value socket_send(Interpreter& in, const Args& args) {
 
 Value socket_sendall(Interpreter& in, const Args& args) {
   Socket* const socket = socket_of(args[0]);
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const int flags = small(in, args[2]) | MSG_NOSIGNAL;
   size_t sent = 0;
   while (sent < data.view().size()) {
@@ -417,7 +417,7 @@ Value socket_sendto(Interpreter& in, const Args& args) {
     throw_error(ErrorKind::TypeError, "sendto() takes 2 or 3 arguments (%u given)", given == 0 ? 0 : given - 1);
   }
   Socket* const socket = socket_of(args[0]);
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const int flags = (given == 4 ? small(in, args[2]) : 0) | MSG_NOSIGNAL;
   const Address address = address_of(in, socket, args[given - 1], "sendto");
   return Value::integer(with_wait(in, socket, POLLOUT, [&] {

@@ -73,7 +73,7 @@ Value read(Interpreter& in, const Args& args) {
 Value write(Interpreter& in, const Args& args) {
   Blob* const blob = open_blob_of(args);
   const int offset = small(in, args[1]);
-  const PinnedBuffer data(in, args[2], false);
+  const BytesLike data(in, args[2]);
   const std::string_view bytes = data.view();
   int code;
   {
@@ -189,7 +189,7 @@ Value deserialize(Interpreter& in, const Args& args) {
   constexpr unsigned kFreeOnClose = 1, kResizable = 2;
   Database* const db = open_database(args[0]);
   const std::string name = name_argument(in, args[2]);
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const std::string_view bytes = data.view();
   if (is_in_use(db, name)) throw_failure(in, db, kBusy, kBusy, library().errstr(kBusy));  // SQLite would free what they use
   unsigned char* const copied = static_cast<unsigned char*>(library().malloc64(bytes.size()));

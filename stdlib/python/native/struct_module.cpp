@@ -343,7 +343,7 @@ Value unpack(Interpreter& in, const Args& args) {
 
 Value unpack_from(Interpreter& in, const Args& args) {
   const Format format = cached_format(in, args[0]);
-  const PinnedBuffer bytes(in, args[1], false);
+  const BytesLike bytes(in, args[1]);
   const int64_t offset = int_argument(in, args[2]);
   const size_t at = place_of(in, offset, format.size, bytes.view().size(), false);
   return unpack_values(in, format, bytes.view().data() + at);

@@ -116,7 +116,7 @@ Value taken(Interpreter& in, const Value& array) { return make_bytes(in, bytes_o
 
 Value compress(Interpreter& in, const Args& args) {
   const Value stream = new_stream(in, true), out = make_byte_array(in, {});
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   const int level = small_int(in, args[1]), wbits = small_int(in, args[2]);
   Stream* s = stream_of(stream);
   const int code =
@@ -135,7 +135,7 @@ Value compress(Interpreter& in, const Args& args) {
 
 Value decompress(Interpreter& in, const Args& args) {
   const Value stream = new_stream(in, false), out = make_byte_array(in, {});
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   const int wbits = small_int(in, args[1]);
   int_argument(in, args[2]);
   Stream* s = stream_of(stream);
@@ -149,7 +149,7 @@ Value decompress(Interpreter& in, const Args& args) {
 
 template <class F>
 Value checksum(Interpreter& in, const Args& args, F&& step) {
-  const PinnedBuffer data(in, args[0], false);
+  const BytesLike data(in, args[0]);
   const uint32_t start = static_cast<uint32_t>(int_argument(in, args[1]));
   std::string_view left = data.view();
   uLong sum = start;
@@ -212,7 +212,7 @@ void check_open(Interpreter& in, const Stream* s, const char* what) {
 
 Value compress_part(Interpreter& in, const Args& args) {
   check_open(in, self_of(args), "while compressing data");
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const Value out = make_byte_array(in, {});
   std::string_view input = data.view();
   const int code = run(in, self_of(args), input, Z_NO_FLUSH, as_byte_array(out), SIZE_MAX);
@@ -244,7 +244,7 @@ Value decompress_part(Interpreter& in, const Args& args) {
   Stream* s = self_of(args);
   const int64_t most = int_argument(in, args[2]);
   if (most < 0) throw Error(ErrorKind::ValueError, "max_length must be non-negative");
-  const PinnedBuffer data(in, args[1], false);
+  const BytesLike data(in, args[1]);
   const Value out = make_byte_array(in, {});
   std::string_view input = data.view();
   if (s->eof) {
