@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -15,9 +17,7 @@ inline void require_processes(Interpreter& in) { require(in.limits.processes, "p
 
 // OverflowError: an int of C cannot hold it.
 inline int small(Interpreter& in, const Value& v) {
-  const int64_t number = int_argument(in, v);
-  if (number < INT32_MIN || number > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
-  return static_cast<int>(number);
+  return whole_to_int(whole_index(in, v));
 }
 
 // The answer of a system call that says -1 when it fails.

@@ -312,7 +312,7 @@ Value create_function(Interpreter& in, const Args& args) {
 Value create_aggregate(Interpreter& in, const Args& args) {
   const std::string name = name_argument(in, args[1]);
   const int count = small(in, args[2]);
-  const bool gone = args[3].is_none(), window = truth(in, args[4]);
+  const bool window = truth(in, args[4]), gone = window && args[3].is_none();
   Database* const db = open_database(args[0]);
   Callback* const callback = gone ? nullptr : keep(db, args[3]);
   const Away away(db);

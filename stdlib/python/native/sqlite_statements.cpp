@@ -19,6 +19,7 @@ struct Statement : GcObject {
   Value owner;  // the database
   const void* run = nullptr;  // the Run that has bound it last and not reset it
   bool writes = false;  // INSERT, UPDATE, DELETE or REPLACE
+  bool stepping = false;  // SQLite is in a step of it, and may be calling back
 };
 
 // A statement that a cursor runs. The connection keeps the statement for the next cursor, so a run resets it when it ends.
@@ -237,6 +238,10 @@ void bind_names(Interpreter& in, Statement* statement, const Value& values, cons
 
 void reset_statement(Statement* statement) {
   if (statement->program == nullptr) return;
+  if (statement->stepping) {  // by a callback of its own
+    statement->db->ended.push_back(statement->program), statement->db->must_sweep = true;
+    return;
+  }
   const Away away(statement->db);
   library().reset(statement->program);
 }
@@ -264,7 +269,10 @@ bool take_step(Interpreter& in, Statement* statement) {
   if (statement->program == nullptr) return false;
   Database* const db = statement->db;
   wait_turn(db);
+  if (statement->stepping) throw_failure(in, db, -1, 0, "Recursive use of cursors not allowed.");
+  statement->stepping = true;
   const int code = step_program(db, statement->program);
+  statement->stepping = false;
   if (db->problem == nullptr && (code == kRow || code == kDone)) {
     db->sweep();
     in.poll();
@@ -349,7 +357,8 @@ Value row(Interpreter& in, const Args& args) {
   return row_of(in, run_of(args), args[1], converters.is_none() ? nullptr : object_cast<Tuple>(converters));
 }
 
-// (list, most or -1): appends rows without converters and with texts as str. True: there are more, and the last step reached one.
+// (list, most or -1): appends rows without converters and with texts as str. True: there are more, and the last step reached one. None: a
+// callback has ended the run.
 Value rows(Interpreter& in, const Args& args) {
   Statement* const statement = run_of(args);
   const Value list = args[1], factory(static_cast<Object*>(in.types.str));
@@ -357,7 +366,9 @@ Value rows(Interpreter& in, const Args& args) {
   const bool was_open = statement->db->handle != nullptr;
   for (int64_t most = int_argument(in, args[2]); most != 0; most -= most > 0) {
     list_append(in, as_list(list), row_of(in, statement, factory, nullptr));
-    if (!take_step(in, statement)) return Value::boolean(false);
+    const bool more = take_step(in, statement);
+    if (statement->run != known_cast<Run>(args[0])) return Value::none();
+    if (!more) return Value::boolean(false);
     if (was_open && statement->db->handle == nullptr) refuse_closed(statement->db);  // by a callback
   }
   return Value::boolean(true);

@@ -7,7 +7,9 @@
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -104,11 +106,7 @@ void open_inflate(Interpreter& in, Stream* s, int wbits) {
   s->open = true;
 }
 
-int small_int(Interpreter& in, const Value& v) {
-  const int64_t i = int_argument(in, v);
-  if (i < INT32_MIN || i > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
-  return static_cast<int>(i);
-}
+int small_int(Interpreter& in, const Value& v) { return whole_to_int(whole_index(in, v)); }
 
 Value taken(Interpreter& in, const Value& array) { return make_bytes(in, bytes_of(array)); }
 
