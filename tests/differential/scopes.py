@@ -15,7 +15,7 @@ SPECIAL = {
     '__repr__': ('self', ['repr(#)', '[#]', "f'{#!r}'", "'%r' % #", 'ascii(#)', '{1: #}', 'str(#)', '(#,)', '"%a" % #', 'KeyError(#)', 'types.SimpleNamespace(a=#)']),
     '__format__': ('self, spec', ["f'{#}'", "format(#, 'x')", "'{:>5}'.format(#)", "f'{#:{3}}'"]),
     '__hash__': ('self', ['hash(#) == 0', '{#: 1}', '{#}', 'frozenset([#])', '# in {1: 2}', 'dict([(#, 1)])']),
-    '__eq__': ('self, other', ['# == 1', '1 == #', '# != 1', '[#] == [1]', '# in [1, 2]', '[1, #].index(2)', '[#].count(1)', '(#, 1) == (1, 1)', '{"a": #} == {"a": 1}', 'hash(#)', '[3, #].remove(4)', 'match_one(#)']),
+    '__eq__': ('self, other', ['# == 1', '1 == #', '# != 1', '[#] == [1]', '# in [1, 2]', '[1, #].index(2)', '[#].count(1)', '(#, 1) == (1, 1)', '{"a": #} == {"a": 1}', 'hashed(#)', '[3, #].remove(4)', 'match_one(#)']),
     '__ne__': ('self, other', ['# != 1', '1 != #', '# == #', '[#] != [1]']),
     '__lt__': ('self, other', ['# < 1', '1 > #', 'sorted([#, #])', 'min(#, #)', 'max(#, #)', '# < #', '[#] < [#]', '1 < # < 3', 'sorted([(1, #), (1, #)])', '# >= 1']),
     '__contains__': ('self, item', ['1 in #', '1 not in #', '# in #']),
@@ -50,6 +50,12 @@ SPECIAL = {
 }
 
 SCOPES_PRELUDE = '''
+def hashed(value):
+    """The hash, unless it is made of the object's address."""
+    h = hash(value)
+    return 'by address' if h == object.__hash__(value) else h
+
+
 def said(value):
     print('said', re.sub(' at 0x.*', '', repr(value))[:40])
     return value
@@ -209,7 +215,9 @@ class Scopes:
         kind = pick([f'def {inner}():', f'class {cls}:', f'def {inner}(x=x):', f'class {cls}(metaclass=type):', f'def {inner}(z=lambda: x):'])
         lines += indent([kind] + indent(small(1) + ([f'def method(self): return {pick(["x", "__class__.__name__", "y", "[x, y]", "super().__repr__()[:0]", "locals().keys()"])}'] if kind.startswith('class') else [])))
         lines += indent([f'print(repr({inner}()))' if kind.startswith('def') else f'outcome(lambda: {cls}().method())'] + ([f'print(sorted(k for k in vars({cls}) if k[0] != "_"))'] if kind.startswith('class') else [])) + indent(small(0)[-1:]) + ['    return x, y']
-        return lines + [f'outcome({outer})', f'outcome(lambda: {outer}(7))', f'outcome(lambda: ({outer}.__code__.co_cellvars, {outer}.__code__.co_freevars, {outer}.__code__.co_varnames[:2]))', f'outcome(lambda: globals().pop({g!r}))']
+        # docs/differences.md: a comprehension runs in its function's frame, so it has other cells.
+        cells = '' if any(' for ' in line for line in lines) else f'{outer}.__code__.co_cellvars, '
+        return lines + [f'outcome({outer})', f'outcome(lambda: {outer}(7))', f'outcome(lambda: ({cells}{outer}.__code__.co_freevars, {outer}.__code__.co_varnames[:2]))', f'outcome(lambda: globals().pop({g!r}))']
 
     def slots(self, depth):
         base, name, a = self.fresh('B').upper(), self.fresh('C').upper(), self.fresh('o')
@@ -235,7 +243,7 @@ class Scopes:
         if inside:
             lines += [f'class {a.upper()}:'] + indent(block) + [f'{a} = {a.upper()}()']
         target = f'{a}.{name}' if inside else name
-        uses = [f'{target}()', f'{target}(5)', f'{target}(5, k=3)', f'{target}.__name__', f'{target}.__doc__', f'{target}.__wrapped__.__name__', f'{target}.tag', f'str(inspect.signature({target}))', f'{target}.cache_info()', f'type({target}).__name__', f'callable({target})', f'{target}.__qualname__.split(".")[-1]', f'{target}.__module__', f'{target}.__defaults__', f'{target}.__kwdefaults__', f'{target}.__dict__.keys() and 1', f'{target}.register(int)(len)', f'{target}.registry.keys()', f'{target}.__func__.__name__', f'{target}.fget.__name__', f'{target}.func.__name__', f'inspect.isfunction({target})', f'{target}.__isabstractmethod__', f'inspect.iscoroutinefunction({target})']
+        uses = [f'{target}()', f'{target}(5)', f'{target}(5, k=3)', f'{target}.__name__', f'doc_of({target})', f'{target}.__wrapped__.__name__', f'{target}.tag', f'str(inspect.signature({target}))', f'{target}.cache_info()', f'type({target}).__name__', f'callable({target})', f'{target}.__qualname__.split(".")[-1]', f'{target}.__module__', f'{target}.__defaults__', f'{target}.__kwdefaults__', f'{target}.__dict__.keys() and 1', f'{target}.register(int)(len)', f'{target}.registry.keys()', f'{target}.__func__.__name__', f'{target}.fget.__name__', f'{target}.func.__name__', f'inspect.isfunction({target})', f'{target}.__isabstractmethod__', f'inspect.iscoroutinefunction({target})']
         return ['try:'] + indent(lines + ([] if inside else block) + [f'outcome(lambda: {u})' for u in self.some(uses, 3, 6)]) + ['except Exception as e: print(type(e).__name__ + ":", e)']
 
     def tracebacks(self, depth):

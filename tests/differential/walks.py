@@ -67,7 +67,7 @@ WALKS = {
                ['! # += $big', '! # -= $big', '! # *= $big', '! # //= ($int or 3)', '! # %= $big', '! # <<= $tiny * 7', '! # >>= $tiny * 9', '! # ^= $big', '! # |= $big', '! # &= $big', '! # = -#', '! # = ~#', 'divmod(#, $big)', 'divmod($big, # or 1)', 'math.isqrt(abs(#))', 'math.gcd(#, $big)', '#.bit_length()', '#.bit_count()', 'hex(#)', 'oct(#)', 'bin(#)', 'format(#, $spec)', 'float(#)', '# / $big', '# < $big', '# == float(#)', 'hash(#)', 'str(#)[::-1][:20]', '#.to_bytes(40, $endian, signed=True)',
                 'int.from_bytes(#.to_bytes(50, "big", signed=True), "big", signed=True) == #', 'round(#, -$tiny)', 'pow(#, 3, $big)', 'pow(#, -1, 97)', 'int(str(#)) == #', 'int(hex(#), 16) == #', '# ** 2 % 10 ** 9', 'f"{#:,}"', '"%d %x" % (#, #)', '#.as_integer_ratio()', 'math.log2(abs(#) or 1)', '# % $int', '$int - #', '# & 255', '# >> 64', '# * $float', 'math.lcm(#, 12)', 'complex(#)', 'range(#)[-1]', 'len(range(0, #, 10 ** 38))', '# and 1', 'float(#) == #'], '# % 10 ** 12'),
     'namespace': (['types.SimpleNamespace(a=$any)', 'types.SimpleNamespace(**$dict)', "argparse_namespace(x=1)", 'types.ModuleType("m", $str)', "collections.namedtuple('N', 'a b', defaults=[$any])(1)", "collections.namedtuple('N', $str)", "types.MappingProxyType($dict)", 'functools.partial(max, $int, key=$callable)', 'functools.partial(print, $any, end="|")', 'weakref_to_class'],
-                  ['#.a', '! #.a = $any', '! del #.a', 'getattr(#, $str, "none")', 'hasattr(#, $str)', 'setattr(#, $str, 1)', '# == #', 'repr(#)', 'vars(#).get("a")', '#._asdict()', '#._replace(a=5)', '#._fields', '#[0]', '#["a"]', '#(3)', '#($int, $int)', '#.args', '#.func', '#.keywords', 'list(#)', 'len(#)', '#.a.b', 'type(#).__name__', '#.__doc__', '#.__name__', 'copy.copy(#)', '# | {}', '#.items()', '#._make([1, 2])', '#._field_defaults', 'a in #', 'hash(#) is None', '#.nothing', '#.b', 'bool(#)', '#.index(1)', '#.__class__.__name__', 'str(inspect.signature(#))'], None),
+                  ['#.a', '! #.a = $any', '! del #.a', 'getattr(#, $str, "none")', 'hasattr(#, $str)', 'setattr(#, $str, 1)', '# == #', 'repr(#)', 'vars(#).get("a")', '#._asdict()', '#._replace(a=5)', '#._fields', '#[0]', '#["a"]', '#(3)', '#($int, $int)', '#.args', '#.func', '#.keywords', 'list(#)', 'len(#)', '#.a.b', 'type(#).__name__', 'doc_of(#)', '#.__name__', 'copy.copy(#)', '# | {}', '#.items()', '#._make([1, 2])', '#._field_defaults', 'a in #', 'hash(#) is None', '#.nothing', '#.b', 'bool(#)', '#.index(1)', '#.__class__.__name__', 'str(inspect.signature(#))'], None),
     'signature': (['inspect.signature(lambda a, /, b, *c, d=1, **e: 0)', 'inspect.signature(show)', 'inspect.signature(Recorder)', 'inspect.signature(Recorder.__enter__)', 'inspect.signature(functools.partial(attempt, 1))', 'inspect.signature(lambda: 0)', 'inspect.signature(functools.partial(lambda a, b, c=3: 0, b=2))'],
                   ['str(#)', 'list(#.parameters)', '#.bind(1, 2, 3, d=4, f=5)', '#.bind(1)', '#.bind()', '#.bind_partial(b=1)', '#.bind(1, b=2).arguments', '#.parameters["a"].kind', '#.parameters["b"].default', '#.replace(return_annotation=int)', '#.return_annotation', '# == #', '[str(p) for p in #.parameters.values()]', '[p.kind.name for p in #.parameters.values()]', 'hash(#) == hash(#)', '#.bind(1, 2).kwargs', '#.replace(parameters=list(#.parameters.values())[::-1])', '#.bind(*$tup, **$dict).args'], None),
 }
@@ -84,6 +84,12 @@ WALK_LITERALS = {
 }
 
 WALK_PRELUDE = '''
+def doc_of(value):
+    """The docstring, unless it is that of a class of the library, which has words of its own here (docs/differences.md)."""
+    doc = value.__doc__
+    return type(doc).__name__ if doc == type(value).__doc__ and type(value).__module__ != '__main__' else doc
+
+
 def argparse_namespace(**names):
     import argparse
     return argparse.Namespace(**names)
