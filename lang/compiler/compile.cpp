@@ -482,8 +482,10 @@ void find_imports(CompileUnit& unit) {
 }  // namespace
 
 Code* compile_tree(Interpreter& in, std::shared_ptr<const Source> source, Tree& tree, const CompileOptions& options) {
-  if (tree.await_refusal != nullptr && !options.top_level_await) throw CompileError{tree.await_span, tree.await_refusal};
   CompileUnit unit{in, std::move(source), tree, resolve(tree, options.names_in_mapping), options, options.text_annotations};
+  const bool awaits = tree.await_refusal != nullptr && !options.top_level_await, refused = !tree.late_refusal.empty();
+  if (awaits && !(refused && tree.late_span.begin < tree.await_span.begin)) throw CompileError{tree.await_span, tree.await_refusal};
+  if (refused) throw CompileError{tree.late_span, tree.late_refusal};
   if (options.optimize < 0) unit.options.optimize = in.host().flags.optimize;
   find_imports(unit);
   Compiler compiler(unit, unit.scopes.module(), nullptr, "<module>", {0, 0});

@@ -391,7 +391,7 @@ class NameCollector {
     Symbol& symbol = symbol_of(mangled(name.text));
     if (symbol.parameter) fail(span, "name " + quoted(name.text) + " is parameter and " + what);
     if (symbol.declared_global != symbol.declared_nonlocal && symbol.declared_global != global) {
-      fail(span, "name " + quoted(name.text) + " is nonlocal and global");
+      fail(symbol.declaration, "name " + quoted(name.text) + " is nonlocal and global");
     }
     if (symbol.annotated && !symbol.declared_global && !symbol.declared_nonlocal)
       fail(span, "annotated name " + quoted(name.text) + " can't be " + what);
@@ -402,7 +402,7 @@ class NameCollector {
       fail(span, "name " + quoted(name.text) + " is assigned to before " + what + " declaration");
     }
     (global ? symbol.declared_global : symbol.declared_nonlocal) = true;
-    symbol.declaration = span;
+    if (symbol.declaration == Span{}) symbol.declaration = span;
   }
 
   void bind_target(Expr* target) {

@@ -586,6 +586,9 @@ class Tree {
   // Where the module's own code first awaits, and the error if it is not compiled with top-level await; null if it does not.
   const char* await_refusal = nullptr;
   Span await_span{};
+  // The first refusal that CPython's compiler makes after it has looked at the names of all scopes; empty if there is none.
+  std::string late_refusal;
+  Span late_span{};
 
   Arena& arena() { return arena_; }
   const Arena& arena() const { return arena_; }

@@ -81,7 +81,7 @@ struct call : p::seq<t<T::kLeftParen>, arguments, t<T::kRightParen>> {};
 
 struct slice_colon : leaf<T::kColon> {};
 struct slice_tail : p::seq<slice_colon, p::opt<expression>, p::opt<p::seq<slice_colon, p::opt<expression>>>> {};
-struct slice : p::sor<starred, p::seq<named_expression, p::opt<slice_tail>>, slice_tail> {};
+struct slice : p::sor<star_argument, p::seq<named_expression, p::opt<slice_tail>>, slice_tail> {};
 struct slices : p::seq<slice, p::opt<p::seq<comma_mark, p::opt<comma_list<slice>>>>> {};
 struct subscript : p::seq<t<T::kLeftBracket>, slices, t<T::kRightBracket>> {};
 

@@ -130,7 +130,8 @@ class Builder {
   ast::Parameters parameters(Nodes nodes);
   ast::Identifier dotted(const SyntaxNode& node);
   ast::Expr* target(const SyntaxNode& node);
-  void check_comparison(const ast::Expr& whole, const SyntaxNode& node);
+  void check_comparison(const ast::Expr& whole, const SyntaxNode& node, const SyntaxNode& right);
+  bool is_target(const ast::Expr& expr);
   void check_target(const ast::Expr& expr, const char* verb, bool starred_allowed = false);
 
   // Patterns (parse_patterns.cpp).

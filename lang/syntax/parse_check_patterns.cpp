@@ -64,12 +64,12 @@ void NameCollector::operator()(const OrPattern& p) {
   for (const Pattern* alternative : p.alternatives) {
     Names own;
     NameCollector{own}.collect(*alternative);
-    if (alternative == p.alternatives.front()) first = own;
-    else if (own != first) refuse("alternative patterns bind different names", p.span);
     bool last = alternative == p.alternatives.back();
     if (std::string_view name = catches_all(*alternative); !last && !name.empty()) {
       refuse_unreachable(name, alternative->span);
     }
+    if (alternative == p.alternatives.front()) first = own;
+    else if (own != first) refuse("alternative patterns bind different names", p.span);
   }
   for (std::string_view name : first) add({name, p.span}, p.span);
 }

@@ -35,16 +35,16 @@ class Checker {
   void operator()(DeleteStmt& s) { check(s.targets); }
   void operator()(PassStmt&) {}
   void operator()(BreakStmt& s) {
-    if (scope_.group_clause && !scope_.loop) refuse_leaving(s.span);
-    if (!scope_.loop) refuse("'break' outside loop", s.span);
+    if (scope_.group_clause && !scope_.loop) late(kLeaving, s.span);
+    if (!scope_.loop) late("'break' outside loop", s.span);
   }
   void operator()(ContinueStmt& s) {
-    if (scope_.group_clause && !scope_.loop) refuse_leaving(s.span);
-    if (!scope_.loop) refuse("'continue' not properly in loop", s.span);
+    if (scope_.group_clause && !scope_.loop) late(kLeaving, s.span);
+    if (!scope_.loop) late("'continue' not properly in loop", s.span);
   }
   void operator()(ReturnStmt& s) {
-    if (scope_.group_clause) refuse_leaving(s.span);
-    if (scope_.kind != Scope::kFunction) refuse("'return' outside function", s.span);
+    if (scope_.group_clause) late(kLeaving, s.span);
+    if (scope_.kind != Scope::kFunction) late("'return' outside function", s.span);
     if (s.value != nullptr && scope_.returned == nullptr) scope_.returned = &s;
     check(s.value);
   }
@@ -88,7 +88,7 @@ class Checker {
     check(s.body);
     for (ExceptHandler& handler : s.handlers) {
       bool last = &handler == &s.handlers.back();
-      if (handler.type == nullptr && !last) refuse("default 'except:' must be last", handler.span);
+      if (handler.type == nullptr && !last) late("default 'except:' must be last", handler.span);
       check(handler.type);
       if (s.groups) group_clause(handler.body);
       else check(handler.body);
@@ -97,7 +97,11 @@ class Checker {
   }
   void operator()(MatchStmt& s) {
     check(s.subject);
-    check_cases(s);
+    try {
+      check_cases(s);
+    } catch (const Refusal& refusal) {
+      late(refusal.message, refusal.span);
+    }
     for (MatchCase& part : s.cases) check(part.guard), check(part.body);
   }
   void operator()(FunctionStmt& s) {
@@ -108,7 +112,7 @@ class Checker {
     scope_.is_async = s.is_async;
     check(s.body);
     if (s.is_async && scope_.yields && scope_.returned != nullptr) {
-      refuse("'return' with value in async generator", scope_.returned->span);
+      late("'return' with value in async generator", scope_.returned->span);
     }
     s.is_generator = leave(outer);
   }
@@ -185,7 +189,7 @@ class Checker {
   void operator()(Yield& e) { note_yield(e.span), check(e.value); }
   void operator()(YieldFrom& e) {
     note_yield(e.span);
-    if (scope_.is_async) refuse("'yield from' inside async function", e.span);
+    if (scope_.is_async) late("'yield from' inside async function", e.span);
     check(e.value);
   }
   void operator()(Await& e) {
@@ -194,9 +198,9 @@ class Checker {
     } else if (scope_.kind == Scope::kModule) {
       top_level("'await' outside function", e.span);
     } else if (scope_.kind == Scope::kClass) {
-      refuse("'await' outside function", e.span);
+      late("'await' outside function", e.span);
     } else if (!scope_.is_async) {
-      refuse("'await' outside async function", e.span);
+      late("'await' outside async function", e.span);
     }
     check(e.value);
   }
@@ -241,8 +245,13 @@ class Checker {
     scope_.loop = loop;
   }
 
-  [[noreturn]] static void refuse_leaving(Span span) {
-    refuse("'break', 'continue' and 'return' cannot appear in an except* block", span);
+  static constexpr const char* kLeaving = "'break', 'continue' and 'return' cannot appear in an except* block";
+
+  // A refusal of the compiler's, which stands behind those of names.
+  void late(std::string message, Span span) {
+    if (!tree_.late_refusal.empty()) return;
+    tree_.late_refusal = std::move(message);
+    tree_.late_span = span;
   }
 
   void loop_body(Block body) {
@@ -260,7 +269,7 @@ class Checker {
 
   void check_async_statement(const char* refusal, Span span) {
     if (scope_.kind == Scope::kModule) top_level(refusal, span);
-    else if (!scope_.is_async) refuse(refusal, span);
+    else if (!scope_.is_async) late(refusal, span);
   }
 
   // A list, set or dict comprehension that awaits makes the comprehension around it asynchronous.
@@ -268,14 +277,14 @@ class Checker {
     constexpr const char* kRefusal = "asynchronous comprehension outside of an asynchronous function";
     if (comprehension_ != nullptr) comprehension_->is_async = true;
     else if (scope_.kind == Scope::kModule) top_level(kRefusal, span);
-    else if (!scope_.is_async) refuse(kRefusal, span);
+    else if (!scope_.is_async) late(kRefusal, span);
   }
 
   void note_yield(Span span) {
     if (comprehension_ != nullptr) {
       refuse(std::string("'yield' inside ") + expression_name(*comprehension_), span);
     }
-    if (scope_.kind != Scope::kFunction) refuse("'yield' outside function", span);
+    if (scope_.kind != Scope::kFunction) late("'yield' outside function", span);
     scope_.yields = true;
   }
 
@@ -292,7 +301,7 @@ class Checker {
 
   // What the grammar of targets leaves: how often, and where, a star may stand in one.
   void check_assigned(const Expr& target) {
-    if (is<Starred>(target)) refuse("starred assignment target must be in a list or tuple", target.span);
+    if (is<Starred>(target)) late("starred assignment target must be in a list or tuple", target.span);
     ExprList elements;
     if (is<Tuple>(target)) elements = as<Tuple>(target).elements;
     if (is<List>(target)) elements = as<List>(target).elements;
@@ -300,7 +309,7 @@ class Checker {
     for (Expr* element : elements) {
       auto* star = try_as<Starred>(element);
       if (star != nullptr && std::exchange(starred, true)) {
-        refuse("multiple starred expressions in assignment", target.span);
+        late("multiple starred expressions in assignment", target.span);
       }
       check_assigned(star != nullptr ? *star->value : *element);
     }

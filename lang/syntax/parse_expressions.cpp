@@ -303,8 +303,8 @@ void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, 
 }
 
 Expr* Builder::slices(const SyntaxNode& node) {
-  if (node.kind == Syntax::starred) {  // a[*b] is a[(*b,)]
-    std::vector<Expr*> one{expression(node)};
+  if (node.kind == Syntax::star_argument) {  // a[*b] is a[(*b,)]
+    std::vector<Expr*> one{slice(node)};
     return make<Tuple>(span(node), keep(one));
   }
   if (node.kind != Syntax::slices) return slice(node);
@@ -316,6 +316,7 @@ Expr* Builder::slices(const SyntaxNode& node) {
 }
 
 Expr* Builder::slice(const SyntaxNode& node) {
+  if (node.kind == Syntax::star_argument) return make<Starred>(span(node), expression(node[0]));
   if (node.kind != Syntax::slice && node.kind != Syntax::slice_colon) return expression(node);
   Expr* parts[3] = {};
   std::size_t part = 0;

@@ -267,6 +267,7 @@ std::uint32_t Explainer::item_begin(std::uint32_t index, bool conditional_too) c
         if (token >= T::kPlusAssign) return i;
     }
   }
+  if (kind(line_) == T::kAt) return line_ + 1;  // a decorator
   return line_;
 }
 
@@ -369,7 +370,7 @@ Explainer::Answer Explainer::missing_else() {
 // `=` where only an expression may stand: CPython guesses what was meant by what stands on its left.
 Explainer::Answer Explainer::assignment_in_expression() {
   if (here() != T::kAssign || in_call()) return {};
-  bool header = line_ < at_ && (kind(line_) == T::kIf || kind(line_) == T::kElif || kind(line_) == T::kWhile);
+  bool header = line_ < at_ && (kind(line_) == T::kIf || kind(line_) == T::kElif || kind(line_) == T::kWhile || kind(line_) == T::kAt);
   if (!in_brackets() && !header) return {};
   std::uint32_t begin = item_begin(at_);
   if (!in_brackets() && begin != line_ + 1) return {};

@@ -127,7 +127,7 @@ Stmt* Builder::assign(Nodes nodes, Span where) {
     Expr* left = expression(*side);
     if (side->kind == Syntax::yield_expression) refuse("assignment to yield expression not possible", span(*side));
     const SyntaxNode& right = nodes[i][0];
-    if (nodes.size() == 2 && right.kind != Syntax::yield_expression) check_comparison(*left, *side);
+    if (nodes.size() == 2 && right.kind != Syntax::yield_expression) check_comparison(*left, *side, right);
     check_target(*left, "assign to", true);
     targets.push_back(left);
     side = &right;
@@ -136,7 +136,8 @@ Stmt* Builder::assign(Nodes nodes, Span where) {
 }
 
 // CPython takes `f() = 1` for a slip of `==`, but not where the left side is of a kind that nobody compares.
-void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
+// It looks at the last element of a tuple, and at a name or an attribute there only if another element is no target.
+void Builder::check_comparison(const Expr& whole, const SyntaxNode& node, const SyntaxNode& right) {
   const Expr* left = &whole;
   if (node.kind == Syntax::star_expressions && node[node.count - 1].kind != Syntax::comma_mark) {
     left = as<Tuple>(whole).elements.back();
@@ -145,6 +146,10 @@ void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
     case ExprKind::kName:
     case ExprKind::kAttribute:
     case ExprKind::kSubscript:
+      if (const Token first = token(right); first == Token::kNot || first == Token::kLambda || first == Token::kStar) return;
+      if (left == &whole || is_target(whole)) return;
+      if (left->kind == ExprKind::kName) refuse("invalid syntax. Maybe you meant '==' or ':=' instead of '='?", join(left->span, span(right)));
+      break;
     case ExprKind::kStarred:
     case ExprKind::kTuple:
     case ExprKind::kList:
@@ -165,6 +170,15 @@ void Builder::check_comparison(const Expr& whole, const SyntaxNode& node) {
   }
   refuse(std::string("cannot assign to ") + expression_name(*left) + " here. Maybe you meant '==' instead of '='?",
          left->span);
+}
+
+bool Builder::is_target(const Expr& expr) {
+  try {
+    check_target(expr, "assign to", true);
+    return true;
+  } catch (const Refusal&) {
+    return false;
+  }
 }
 
 // Names, attributes, subscripts, and sequences of these.
@@ -210,7 +224,7 @@ Stmt* Builder::annotated_assign(const SyntaxNode& left, const SyntaxNode& node, 
   Expr* variable = expression(left);
   if (is<Tuple>(*variable) || is<List>(*variable)) {
     const char* kind = is<List>(*variable) ? "list" : "tuple";
-    const bool bare = is<Tuple>(*variable) && source_.text(variable->span).front() != '(';
+    const bool bare = left.kind == Syntax::star_expressions;
     refuse(std::string("only single target (not ") + kind + ") can be annotated",
            bare ? as<ast::Tuple>(*variable).elements[0]->span : variable->span);
   }
@@ -396,10 +410,11 @@ class ParameterList {
  public:
   using Kind = ParameterKind;
 
-  void add_slash(Span where) {
+  // `followed`: by a comma.
+  void add_slash(Span where, bool followed) {
     if (has_star_) refuse("/ must be ahead of *", where);
     if (has_slash_) refuse("/ may appear only once", where);
-    if (parameters.empty()) refuse("at least one argument must precede /", where);
+    if (parameters.empty()) refuse(followed ? "at least one argument must precede /" : "invalid syntax", where);
     if (has_keywords_) refuse("arguments cannot follow var-keyword argument", where);
     for (Parameter& parameter : parameters) parameter.kind = Kind::kPositionalOnly;
     has_slash_ = true;
@@ -471,7 +486,7 @@ Parameters Builder::parameters(Nodes nodes) {
   while (i < nodes.size()) {
     const SyntaxNode& node = nodes[i];
     if (node.kind == Syntax::slash_mark) {
-      list.add_slash(span(node));
+      list.add_slash(span(node), tokens_.kind(node.last) == Token::kComma);
       ++i;
     } else if (node.kind == Syntax::star_mark) {
       list.add_star(span(node));
