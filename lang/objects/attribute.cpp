@@ -6,6 +6,7 @@
 #include "lang/objects/attribute_kinds.h"
 #include "lang/objects/attribute_reads.h"
 #include "lang/objects/class.h"
+#include "lang/objects/library_method.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/core/make_object.h"
@@ -176,8 +177,11 @@ Value find_type_attribute(Interpreter& in, Type* type, Str* name) {
   } else if (is_dunder(name)) {
     if (Value special; type_special(in, type, name, special)) return special;
   }
-  if (const Value& found = type_lookup(type, name); !found.is_undefined())
+  if (const Value& found = type_lookup(type, name); !found.is_undefined()) {
+    if (type->type_flags & kSpeaksAsC) [[unlikely]]
+      if (Value method = library_method(in, type, name, Value(found)); !method.is_undefined()) return method;
     return bind_attribute(in, Value(found), Value(), type);
+  }
   if (meta == in.types.type) in_meta = type_lookup(meta, name);
   return in_meta.is_undefined() ? in_meta : bind_attribute(in, in_meta, self, meta);
 }

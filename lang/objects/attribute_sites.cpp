@@ -76,6 +76,7 @@ const Value* find_class_value(Interpreter& in, Type* type, Str* name) {
     return &object_cast<StaticMethod>(found)->function;
   const bool is_function = found.is_object() && (found.as_object()->kind == ObjectKind::Function ||
                                                  found.as_object()->kind == ObjectKind::NativeFunction);
+  if (is_function && (type->type_flags & kSpeaksAsC)) return nullptr;  // library_method
   return is_function || is_plain_value(in, found) ? &found : nullptr;
 }
 

@@ -331,7 +331,7 @@ Type* new_script_type(Interpreter& in, Type* meta, Str* name, std::vector<Type*>
   type->type_flags = kScriptClass;
   for (Type* b : bases) {
     ++b->refcount;
-    type->type_flags |= b->type_flags & kExceptionType;
+    type->type_flags |= b->type_flags & (kExceptionType | kSpeaksAsC);
   }
   type->bases = std::move(bases);
   lay_out(type, base);
@@ -358,6 +358,7 @@ void take_names(Interpreter& in, Type* type) {
     if (module != nullptr) dict_set_str(in, type->attributes(), in.names->module, Value(*module));
   }
   if (module != nullptr && is_str(*module)) replace(type->module, *module);
+  if (type_name(in, type).size() != type->name->view().size()) type->type_flags |= kSpeaksAsC;
 }
 
 // The cell of the methods' `__class__`, which the statement left in the namespace; null: no method needs it.

@@ -19,6 +19,7 @@
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/library_method.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
 #include "lang/types/setup.h"
@@ -84,7 +85,7 @@ Value self_of(Interpreter& in, const Value& v) {
 
 Value descriptor_repr(Interpreter& in, const Value& self, const char* what) {
   const NativeFunction* f = native_of(self);
-  return make_str(in, std::string("<") + what + " '" + text(f->name) + "' of '" + text(f->owner->name) + "' objects>");
+  return make_str(in, std::string("<") + what + " '" + text(f->name) + "' of '" + std::string(type_name(in, f->owner)) + "' objects>");
 }
 Value method_repr(Interpreter& in, const Value& self) { return descriptor_repr(in, self, "method"); }
 Value wrapper_repr(Interpreter& in, const Value& self) { return descriptor_repr(in, self, "slot wrapper"); }
@@ -107,7 +108,7 @@ Value data_repr(Interpreter& in, const Value& self) {
   const auto* property = object_cast<Property>(self);
   const char* what = property->type == in.types.member_descriptor ? "member" : "attribute";
   return make_str(in, std::string("<") + what + " '" + std::string(text_of(property->name)) + "' of '" +
-                          text(owner_of(property)->name) + "' objects>");
+                          std::string(type_name(in, owner_of(property))) + "' objects>");
 }
 
 // --- the parts of a builtin_function_or_method, which has two layouts
@@ -191,6 +192,7 @@ Value get_text_signature(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
   if (signature_of(in, f) != nullptr) return make_str(in, signature_text(in, f));
   const bool is_slot = f->type == in.types.wrapper_descriptor;
+  if (std::string text; !is_slot && describes_library_method(in, args[0], text)) return make_str(in, text);
   if (is_slot) return make_str(in, "($self, /, *args, **kwargs)");
   return f->name == in.names->new_ ? make_str(in, "($type, *args, **kwargs)") : Value::none();
 }

@@ -101,7 +101,8 @@ bool next_in_range(Interpreter&, const Value& self, Value& out) {
   Dict* dict = as_dict(it->dict);
   if (it->expected != dict->count) {
     it->expected = ~0u;  // for good
-    throw Error(ErrorKind::RuntimeError, "dictionary changed size during iteration");
+    const bool ordered = !type_lookup(dict->type, intern(*dict->type->owner, "_view_prefix")).is_undefined();  // a class says so (dict_methods.cpp)
+    throw Error(ErrorKind::RuntimeError, ordered ? "OrderedDict mutated during iteration" : "dictionary changed size during iteration");
   }
   for (;;) {
     const uint32_t at = it->reversed ? it->index - 1 : it->index;

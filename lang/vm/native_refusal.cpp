@@ -42,30 +42,36 @@ const Value* parsed_name(const Function* function, const Type* owner, uint32_t s
   return nullptr;
 }
 
-// "(self, key, /, last=...)", the parameters from number `from` on as a signature of native functions has them.
-std::string parameter_text(const Function* function, uint32_t from) {
+// As inspect.signature() can read it: no object that only the library knows.
+std::string default_text(Interpreter& in, const Value& value) {
+  return value.is_object() && !is_str(value) && !is_tuple(value) ? "<unrepresentable>" : repr_text(in, value);
+}
+
+// "(self, key, /, last=...)", the parameters from number `from` on as a signature of native functions has them. `shown`: with the values of
+// the defaults.
+std::string parameter_text(Interpreter* shown, const Function* function, uint32_t from) {
   const Code& code = *function->code;
   const uint32_t defaults = function->defaults.is_undefined() ? 0 : as_tuple(function->defaults)->size;
   const uint32_t first_default = code.positional - std::min(defaults, code.positional);
   const uint32_t only = is_special(function->name->view()) ? code.positional : code.positional_only;
   std::string text = "(";
-  const auto add = [&](std::string_view part, bool optional) {
+  const auto add = [&](std::string_view part, const Value* value) {
     if (text.size() > 1) text += ", ";
-    (text += part) += optional ? "=..." : "";
+    text += part;
+    if (value != nullptr) text += "=" + (shown == nullptr ? "..." : default_text(*shown, *value));
   };
   for (uint32_t i = from; i < code.positional; ++i) {
-    add(code.parameters[i]->view(), i >= first_default);
-    if (i + 1 == only) add("/", false);
+    add(code.parameters[i]->view(), i >= first_default ? as_tuple(function->defaults)->items + (i - first_default) : nullptr);
+    if (i + 1 == only) add("/", nullptr);
   }
   uint32_t next = code.positional + code.keyword_only;
-  if (code.code_flags & kVarArgs) add("*" + std::string(code.parameters[next++]->view()), false);
-  else if (code.keyword_only != 0) add("*", false);
+  if (code.code_flags & kVarArgs) add("*" + std::string(code.parameters[next++]->view()), nullptr);
+  else if (code.keyword_only != 0) add("*", nullptr);
   for (uint32_t i = 0; i < code.keyword_only; ++i) {
     Str* const name = code.parameters[code.positional + i];
-    const bool optional = !function->keyword_defaults.is_undefined() && dict_get_str(as_dict(function->keyword_defaults), name) != nullptr;
-    add(name->view(), optional);
+    add(name->view(), function->keyword_defaults.is_undefined() ? nullptr : dict_get_str(as_dict(function->keyword_defaults), name));
   }
-  if (code.code_flags & kVarKeywords) add("**" + std::string(code.parameters[next]->view()), false);
+  if (code.code_flags & kVarKeywords) add("**" + std::string(code.parameters[next]->view()), nullptr);
   return text + ")";
 }
 
@@ -151,7 +157,7 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
   const Value* const parsed = parsed_name(function, owner, skip);
   const std::string_view format = parsed != nullptr ? text_of(*parsed) : function->name->view();
   const std::string name(format.substr(0, format.find(':')));
-  const std::string text = name + parameter_text(function, offered ? 1 : 0);
+  const std::string text = name + parameter_text(nullptr, function, offered ? 1 : 0);
   Signature signature = parse_signature(in, text);
   if (method && name == "__init__") signature.function_name = owner->name->view();
   const Value made = in.new_function(text.c_str(), "", answer_nothing);
@@ -170,6 +176,10 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
     if (name == "function") leave_out_name(error.message);
     throw;
   }
+}
+
+std::string signature_in_c(Interpreter& in, const Function* function) {
+  return "($" + parameter_text(&in, function, 0).substr(1);
 }
 
 }  // namespace tessera::lang

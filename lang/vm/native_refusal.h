@@ -1,6 +1,7 @@
 // Functions of the library that are written in the language and that CPython has in C: the errors of wrong calls speak as C's do.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "lang/core/native.h"
@@ -22,5 +23,8 @@ bool is_native_in_cpython(Interpreter& in, const Dict* globals, std::string_view
 // `__parsed__` maps the name of a function whose arguments CPython parses by a format to the name that the format gives it, "" if none, with a colon and
 // letters (i: an int) behind where it converts them before it counts; where `__parsed__` is False, CPython has the module in Python.
 void refuse_native_call(Interpreter& in, const Function* function, const Args& args);
+
+// The `__text_signature__` of a method in C with the function's parameters: "($self, key, /, default=None)".
+std::string signature_in_c(Interpreter& in, const Function* function);
 
 }  // namespace tessera::lang
