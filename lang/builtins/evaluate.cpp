@@ -31,7 +31,10 @@ namespace {
 
 std::string name_of_type(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
 
-bool is_mapping(Interpreter& in, const Value& v) { return type_of(in, v)->slots.get_item != nullptr && !is_type(v); }
+// A deque has items by position alone.
+bool is_mapping(Interpreter& in, const Value& v) {
+  return type_of(in, v)->slots.get_item != nullptr && !is_type(v) && type_name(in, v) != "collections.deque";
+}
 
 bool is_package(const Value& v) {
   return v.is_object() && v.as_object()->kind == ObjectKind::Module && object_cast<Module>(v)->is_package;
@@ -72,7 +75,7 @@ std::string file_name(Interpreter& in, const Value& v) {
     const Value method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
     if (method.is_undefined())
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  name_of_type(in, v).c_str());
+                  std::string(type_of(in, v)->name->view()).c_str());
     name = call_special(in, method, v);
   }
   if (is_str(name)) return std::string(text_of(name));
@@ -237,12 +240,14 @@ Value compile_function(Interpreter& in, const Args& args) {
   if (!is_str(args[2])) throw_error(ErrorKind::TypeError, "compile() argument 'mode' must be str, not %s", argument_type(in, args[2]));
   if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
   const std::string_view mode_name = text_of(args[2]);
-  const int64_t flags = args[3].as_int(), optimize = args[5].as_int();
+  const int64_t flags = index(in, args[3]);
+  const bool inherits = !truth(in, args[4]);
+  const int64_t optimize = index(in, args[5]);
   if (flags & ~kKnownFlags) throw Error(ErrorKind::ValueError, "compile(): unrecognised flags");
   if (optimize < -1 || optimize > 2) throw Error(ErrorKind::ValueError, "compile(): invalid optimize value");
   CompileOptions options(mode_of(mode_name, flags));
   options.names_in_mapping = true;
-  options.text_annotations = (flags & kFutureAnnotations) != 0 || (!args[4].as_bool() && inherits_annotations(in));
+  options.text_annotations = (flags & kFutureAnnotations) != 0 || (inherits && inherits_annotations(in));
   options.top_level_await = (flags & kAllowTopLevelAwait) != 0;
   options.shows_values = mode_name == "single";
   options.optimize = static_cast<int>(optimize);
@@ -280,7 +285,7 @@ constexpr NativeDef kRows[] = {
     {"exec(source, globals=None, locals=None, /, *, closure=None)", exec_function,
      "Execute the given source in the context of globals and locals.\n\nThe source may be a string representing one or "
      "more Python statements\nor a code object as returned by compile()."},
-    {"compile(source, filename, mode, flags: int = 0, dont_inherit: bool = False, optimize: int = -1, *, "
+    {"compile(source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *, "
      "_feature_version: int = -1)",
      compile_function, "Compile source into a code object that can be executed by exec() or eval()."},
     {"__import__(name, globals=None, locals=None, fromlist=(), level: int = 0)", import_function,

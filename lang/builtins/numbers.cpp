@@ -59,7 +59,7 @@ Value pow_function(Interpreter& in, const Args& args) {
     if (!method.is_undefined() && !(method.is_object() && method.as_object()->kind == ObjectKind::NativeFunction)) {
       const Value result = call_special(in, method, args[0], {args[1], args[2]});
       if (!result.is(in.not_implemented)) return result;
-      throw_unsupported_power(in, args[0], args[1], args[2]);
+      if (!args[1].is_int() && !args[2].is_int()) throw_unsupported_power(in, args[0], args[1], args[2]);
     }
   }
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);

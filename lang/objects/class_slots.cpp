@@ -111,7 +111,8 @@ Value t_compare(Interpreter& in, CompareOp op, const Value& self, const Value& o
   if (is_function(found)) [[likely]]
     return in.vm().call_function(as_function(found), self, Args{&other, 1});
   const Value method = found;
-  if (op == CompareOp::Ne) {  // object's __ne__ turns __eq__ around
+  const bool of_object = is_native_method(method) && known_cast<NativeFunction>(method)->owner == in.types.object;
+  if (op == CompareOp::Ne && (of_object || method.is_undefined())) {  // object's __ne__ turns __eq__ around
     const Value& equal = method_of(in, self, in.names->eq);
     if (is_function(equal)) {
       Value answer = call_special(in, equal, self, {other});

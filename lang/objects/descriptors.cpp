@@ -235,6 +235,15 @@ void traverse_wrapper(Object* self, Visitor& visitor) {
   visitor(known_cast<T>(self)->function);
 }
 
+template <class T>
+void set_wrapper_attribute(Interpreter& in, const Value& self, Str* name, const Value& value) {
+  const Names& n = *in.names;
+  if (name == n.func || name == n.wrapped) throw_attribute_error(in, self, name, "readonly attribute");
+  if (name == n.isabstractmethod)
+    throw_attribute_error(in, self, name, "attribute '__isabstractmethod__' of '" + std::string(type_name(in, self)) + "' objects is not writable");
+  generic_set_attr(in, self, name, value);
+}
+
 // A class below that has an __init__ of its own may take what it likes.
 template <class T>
 Value wrapper_make(Interpreter& in, Type* type, const Args& args) {
@@ -268,6 +277,7 @@ void become_wrapper(Type* type) {
   type->slots.destroy = destroy_wrapper<T>;
   type->slots.traverse = traverse_wrapper<T>;
   type->slots.get_attr = wrapper_attribute<T>;
+  type->slots.set_attr = set_wrapper_attribute<T>;
   type->slots.repr = wrapper_repr<T>;
   type->fill_later(fill_wrapper<T>);
 }

@@ -104,19 +104,25 @@ Value& function_dict(Interpreter& in, Function* f) {
   return f->dict;
 }
 
+// `__dict__`, `__code__` and their kin, which win over what stands in the function's dict under such a name (functools.wraps of a class).
+bool is_data_member(Interpreter& in, Str* name) {
+  const Value& member = type_lookup(in.types.function, name);
+  return member.is_object() && member.as_object()->kind == ObjectKind::Property;
+}
+
 // Attributes that scripts give to functions stand in the function's dict.
 Value function_get_attr(Interpreter& in, const Value& self, Str* name) {
   const Value& dict = function_of(self)->dict;
   if (!dict.is_undefined()) {
-    if (const Value* found = dict_get_str(as_dict(dict), name)) return *found;
+    const Value* const found = dict_get_str(as_dict(dict), name);
+    if (found != nullptr && !(name->data[0] == '_' && is_data_member(in, name))) return *found;
   }
   return generic_find_attr(in, self, name);
 }
 
 void function_set_attr(Interpreter& in, const Value& self, Str* name, const Value& value) {
   Function* const f = function_of(self);
-  const Value& member = type_lookup(in.types.function, name);
-  if (member.is_object() && member.as_object()->kind == ObjectKind::Property) {
+  if (is_data_member(in, name)) {
     generic_set_attr(in, self, name, value);
   } else if (!value.is_undefined()) {
     dict_set_str(in, as_dict(function_dict(in, f)), name, value);

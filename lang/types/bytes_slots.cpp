@@ -249,9 +249,9 @@ void set_slice(Interpreter& in, const Value& self, const Slice* slice, const Val
 
 void set_item_slot(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   if (is_slice(key)) return set_slice(in, self, as_slice(key), value);
-  position(in, self, key);
+  const Value whole = Value::integer(index_of_key(in, key, "bytearray"));
   const unsigned char byte = byte_value(in, value);
-  const int64_t at = position(in, self, key);  // once more: the value's __index__ may have changed the length
+  const int64_t at = position(in, self, whole);  // the value's __index__ may have changed the length
   as_byte_array(self)->data[at] = static_cast<char>(byte);
 }
 

@@ -150,7 +150,7 @@ Value alias_attribute(Interpreter& in, const Value& self, Str* name) {
     const Value own = generic_find_attr(in, self, name);
     if (!own.is_undefined() && !name->view().starts_with("__")) return own;
   }
-  return find_attr(in, alias_of(self)->origin, name);
+  return get_attr(in, alias_of(self)->origin, name);
 }
 
 Value get_origin(Interpreter&, const Args& args) { return alias_of(args[0])->origin; }

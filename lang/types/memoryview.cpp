@@ -72,7 +72,7 @@ bool comparable(const MemoryView* view) { return format_width(view->format.lette
 
 // How far from the first item the index leads along a dimension. Its __index__ may release the view.
 int64_t offset_of(Interpreter& in, const Value& self, const Value& key, size_t dimension) {
-  int64_t i = index(in, key);
+  int64_t i = index_sized(in, key, ErrorKind::IndexError);
   const MemoryView* view = view_of(self);
   const int64_t size = view->shape[dimension];
   if (i < 0) i += size;

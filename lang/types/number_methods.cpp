@@ -119,8 +119,9 @@ Value int_of_bytes(Interpreter& in, const Value& x, int base) {
 
 // May answer a failure.
 Value int_of(Interpreter& in, const Value& x) {
-  if (is_bytes(x) || is_byte_array(x)) return int_of_bytes(in, x, 10);
-  if (is_str(x)) return int_of_text(in, x, 10);
+  const bool of_script = x.is_object() && (x.as_object()->type->type_flags & kScriptClass);  // a class below str may say itself what number it is
+  if ((is_bytes(x) || is_byte_array(x)) && !of_script) return int_of_bytes(in, x, 10);
+  if (is_str(x) && !of_script) return int_of_text(in, x, 10);
   if (is_whole(x)) return whole_unary(in, UnaryOp::Pos, x);
   if (x.is_float()) return whole_from_float(in, x.as_float());
   if (x.is_object()) {
@@ -143,6 +144,7 @@ Value int_of(Interpreter& in, const Value& x) {
                   std::string(name->view()) + (name == in.names->trunc ? " returned non-Integral (type " : " returned non-int (type ") + std::string(type_name(in, result)) + ")");
     }
   }
+  if (is_str(x)) return int_of_text(in, x, 10);
   if (is_bytes_without_gaps(in, x)) return int_of_bytes(in, x, 10);
   return failure(in, ErrorKind::TypeError, {"int() argument must be a string, a bytes-like object or a real number, not '",
                                            type_name(in, x), "'"});
@@ -221,12 +223,12 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
   refuse_keywords(in, type, in.types.real, "float", args);
   check_count("float", args, 0, 1);
   double result = 0;
-  // A class below str may say itself what number it is.
-  const bool converts = args.positional() == 1 && is_str(args[0]) && args[0].as_object()->type != in.types.str &&
-                        !type_lookup(args[0].as_object()->type, in.names->float_).is_undefined();
+  // A class below str or bytes may say itself what number it is.
+  const auto says = [&](Str* name) { return !type_lookup(args[0].as_object()->type, name).is_undefined(); };
+  const bool converts = args.positional() == 1 && args[0].is_object() && (says(in.names->float_) || says(in.names->index));
   if (args.positional() == 1 && is_str(args[0]) && !converts) {
     if (!parse_float(text_of(args[0]), result)) return no_float(in, repr_text(in, args[0]));
-  } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0]))) {
+  } else if (args.positional() == 1 && (is_bytes(args[0]) || is_byte_array(args[0])) && !converts) {
     if (!parse_float(BytesLike(in, args[0]).view(), result)) return no_float(in, repr_text(in, args[0]));
   } else if (args.positional() == 1 && args[0].is_float()) {
     result = args[0].as_float();

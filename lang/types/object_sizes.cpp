@@ -167,6 +167,56 @@ int64_t size_in_cpython(Interpreter& in, const Value& value) {
   return built_in + members.slots * kPointer + (members.has_dict ? kPointer : 0);
 }
 
+namespace {
+
+struct TypeSize {
+  std::string_view name;
+  int16_t basic, item;
+};
+constexpr TypeSize kTypeSizes[] = {
+    {"object", 16, 0}, {"int", 24, 4}, {"bool", 32, 4}, {"float", 24, 0}, {"complex", 32, 0}, {"str", 80, 0}, {"bytes", 33, 1},
+    {"bytearray", 56, 0}, {"list", 40, 0}, {"tuple", 24, 8}, {"dict", 48, 0}, {"set", 200, 0}, {"frozenset", 200, 0}, {"type", 904, 40},
+    {"range", 48, 0}, {"slice", 40, 0}, {"property", 64, 0}, {"NoneType", 16, 0}, {"staticmethod", 32, 0}, {"classmethod", 32, 0},
+    {"super", 40, 0}, {"memoryview", 144, 8}, {"OSError", 112, 0}, {"ImportError", 96, 0}, {"SyntaxError", 136, 0}, {"StopIteration", 80, 0},
+    {"NameError", 80, 0}, {"AttributeError", 88, 0}, {"SystemExit", 80, 0}, {"UnicodeDecodeError", 112, 0}, {"UnicodeEncodeError", 112, 0},
+    {"UnicodeTranslateError", 112, 0}, {"BaseExceptionGroup", 88, 0}, {"BaseException", 72, 0}};
+
+// The first native class of the order that the table has, or null.
+const TypeSize* native_size(Interpreter& in, const Type* type) {
+  for (const Type* each : type->mro) {
+    if ((each->type_flags & kScriptClass) || each == in.types.object) continue;
+    for (const TypeSize& row : kTypeSizes)
+      if (row.name == each->name->view()) return &row;
+    return nullptr;
+  }
+  return kTypeSizes;
+}
+
+}  // namespace
+
+int64_t item_size_in_cpython(Interpreter& in, const Type* type) {
+  const TypeSize* const native = native_size(in, type);
+  return native == nullptr ? 0 : native->item;
+}
+
+// A class without `__slots__` adds the list of weak references; a dict has a place only behind as many items as an int or tuple has.
+int64_t basic_size_in_cpython(Interpreter& in, const Type* type) {
+  const TypeSize* const native = native_size(in, type);
+  const int64_t item = native == nullptr ? 0 : native->item;
+  int64_t size = native == nullptr ? type->instance_size : native->basic;
+  if (!(type->type_flags & kScriptClass)) return size;
+  const bool has_list = native != nullptr && (native->name == "set" || native->name == "frozenset" || native->name == "type");
+  bool has_dict = false, weak = false;
+  for (const Type* each : type->mro) {
+    if (!(each->type_flags & kScriptClass)) continue;
+    size += kPointer * slots_of(each);
+    const Value* const names = dict_get_text(each->attributes_so_far(), "__slots__");
+    has_dict = has_dict || names == nullptr;
+    weak = weak || names == nullptr || dict_get_text(each->attributes_so_far(), "__weakref__") != nullptr;
+  }
+  return size + (has_dict && item != 0 ? kPointer : 0) + (weak && item == 0 && !has_list ? kPointer : 0);
+}
+
 int64_t collector_head(Interpreter& in, const Value& value) {
   if (!value.is_object()) return 0;
   if (has_dict_before(value)) return kCollectorHead + 2 * kPointer;

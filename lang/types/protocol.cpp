@@ -264,10 +264,10 @@ void warn_of_subclass(Interpreter& in, const std::string& method, const Value& a
 Value whole_index(Interpreter& in, const Value& value) {
   Value plain = unboxed(value);
   if (is_whole(plain)) return plain.is_bool() ? Value::integer(plain.as_int()) : plain;
-  if (plain.is_object()) {
-    const Value method = type_lookup(plain.as_object()->type, in.names->index);
+  if (value.is_object()) {
+    const Value method = type_lookup(value.as_object()->type, in.names->index);
     if (!method.is_undefined()) {
-      const Value answer = call_special(in, method, plain);
+      const Value answer = call_special(in, method, value);
       Value result = unboxed(answer);
       if (is_whole(result)) {
         if (type_of(in, answer) != in.types.integer) warn_of_subclass(in, "__index__", answer, "int");

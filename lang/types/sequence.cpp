@@ -9,6 +9,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
 #include "lang/types/str.h"
@@ -65,6 +66,13 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
 void throw_cannot_repeat(Interpreter& in, const Value& by) {
   throw Error(ErrorKind::TypeError,
               "can't multiply sequence by non-int of type '" + std::string(type_name(in, by)) + "'");
+}
+
+bool is_last_to_repeat(Interpreter& in, const Value& other, bool reflected) {
+  if (!other.is_object()) return true;
+  const Type* const type = other.as_object()->type;
+  if (reflected) return !(is_str(other) || is_list(other) || is_tuple(other) || is_bytes(other) || is_byte_array(other));
+  return type->slots.binary == nullptr || (!(type->type_flags & kScriptClass) && type_lookup(type, intern(in, "__sub__")).is_undefined());
 }
 
 void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {

@@ -18,6 +18,8 @@ struct Tuple;
 // The count of a repetition: an int, a bool or an object with __index__. False: something else.
 bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
 [[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);  // can't multiply sequence by …
+// Whether the sequence of a native type refuses `other` as its count, as the last one that is asked.
+bool is_last_to_repeat(Interpreter& in, const Value& other, bool reflected);
 [[noreturn]] void throw_cannot_join(Interpreter& in, const char* type, const Value& other);  // can only concatenate …
 
 // An int-like key as a number. `type` for the message: "list", "tuple", "range object".

@@ -16,6 +16,7 @@
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
+#include "lang/types/sequence.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/special.h"
@@ -125,6 +126,10 @@ bool is_wider_number(Interpreter& in, const Type* left, const Type* right) {
   const int own = width(left);
   return own != 0 && own < width(right);
 }
+// The same from the right: after the method of a script's class below a wider number has given NotImplemented, no narrower number answers.
+bool leaves_to_left(Interpreter& in, const Value& left, const Value& right) {
+  return is_of_script(left) && is_wider_number(in, type_of(in, right), type_of(in, left));
+}
 bool is_right_alone(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_of_script(right)) return false;
   const Type *const a = type_of(in, left), *const b = right.as_object()->type;
@@ -159,7 +164,7 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
     Value answer = left_slot(in, op, left, right, false, dying);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  if (right_slot != nullptr) return right_slot(in, op, right, left, true, dying);
+  if (right_slot != nullptr && !leaves_to_left(in, left, right)) return right_slot(in, op, right, left, true, dying);
   return in.not_implemented;
 }
 
@@ -227,7 +232,7 @@ Value unary_answer(Interpreter& in, UnaryOp op, const Value& value) {
     if (!answer.is(in.not_implemented)) return answer;
   } else if (const auto slot = type_of(in, value)->slots.unary) {
     Value answer = slot(in, op, value);
-    if (!answer.is(in.not_implemented)) return answer;
+    if (!answer.is(in.not_implemented) || is_of_script(value)) return answer;  // a method may give NotImplemented: no other operand is asked
   }
   return bad_operand(in, op, value);
 }
@@ -252,7 +257,7 @@ Value compare_answer(Interpreter& in, CompareOp op, const Value& left, const Val
     Value answer = left_slot(in, op, left, right);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  if (right_slot != nullptr) {
+  if (right_slot != nullptr && !leaves_to_left(in, left, right)) {
     Value answer = right_slot(in, swapped(op), right, left);
     if (!answer.is(in.not_implemented)) return answer;
   }
@@ -292,7 +297,7 @@ void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Val
   }
   if (late && f(Asked{Turn::LateInPlace, a, &left, &right, false, true})) return;
   if (a->slots.binary != nullptr && f(Asked{Turn::Left, a, &left, &right, false, false})) return;
-  if (right_left) f(Asked{Turn::Right, b, &right, &left, true, false});
+  if (right_left && !leaves_to_left(in, left, right)) f(Asked{Turn::Right, b, &right, &left, true, false});
 }
 
 const Value* method_of(Interpreter& in, BinaryOp op, const Asked& asked) {
@@ -316,7 +321,7 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
     right_left = false;
   }
   if (a->slots.compare != nullptr && f(a, op, left, right)) return;
-  if (right_left) f(b, swapped(op), right, left);
+  if (right_left && !leaves_to_left(in, left, right)) f(b, swapped(op), right, left);
 }
 
 }  // namespace
@@ -410,6 +415,12 @@ bool truth(Interpreter& in, const Value& value) {
   return true;
 }
 
+// CPython converts the index before a sequence refuses to be written.
+static void check_sequence_key(Interpreter& in, const Value& object, const Value& key) {
+  const bool is_immutable = is_str(object) || is_tuple(object) || is_bytes(object) || type_of(in, object) == in.types.range;
+  if (is_immutable && is_index(in, key)) index_sized(in, key, ErrorKind::IndexError);
+}
+
 Value get_item(Interpreter& in, const Value& object, const Value& key) {
   if (const auto slot = type_of(in, object)->slots.get_item) return slot(in, object, key);
   throw_error(ErrorKind::TypeError, "'%s' object is not subscriptable", std::string(type_name(in, object)).c_str());
@@ -417,12 +428,14 @@ Value get_item(Interpreter& in, const Value& object, const Value& key) {
 
 void set_item(Interpreter& in, const Value& object, const Value& key, const Value& value) {
   if (const auto slot = type_of(in, object)->slots.set_item) return slot(in, object, key, value);
+  check_sequence_key(in, object, key);
   throw_error(ErrorKind::TypeError, "'%s' object does not support item assignment",
               std::string(type_name(in, object)).c_str());
 }
 
 void del_item(Interpreter& in, const Value& object, const Value& key) {
   if (const auto slot = type_of(in, object)->slots.del_item) return slot(in, object, key);
+  check_sequence_key(in, object, key);
   // CPython has two sentences: the first is for an index into a sequence.
   const auto may_be_sequence = [](const Type* type) { return type->slots.length != nullptr || (type->type_flags & kScriptClass); };
   const bool by_index = object.is_object() && may_be_sequence(type_of(in, object)) && (key.is_int() || key.is_bool());

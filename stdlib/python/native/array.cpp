@@ -244,7 +244,7 @@ int64_t array_length(Interpreter&, const Value& self) { return static_cast<int64
 size_t position(Interpreter& in, Array* a, const Value& key, const char* outside) {
   if (!key.is_int() && !key.is_bool() && type_lookup(type_of(in, key), in.names->index).is_undefined())
     throw Error(ErrorKind::TypeError, "array indices must be integers");
-  int64_t i = int_argument(in, key);
+  int64_t i = index_sized(in, key, ErrorKind::IndexError);
   if (i < 0) i += static_cast<int64_t>(a->size());
   if (i < 0 || i >= static_cast<int64_t>(a->size())) throw Error(ErrorKind::IndexError, outside);
   return static_cast<size_t>(i);
@@ -293,8 +293,10 @@ void set_slice(Interpreter& in, Array* a, const Slice* slice, const Value& value
 void array_set(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   Array* const a = array_of(self);
   if (is_slice(key)) return set_slice(in, a, as_slice(key), value);
+  const auto at = [&](const Value& index) { return position(in, a, index, "array assignment index out of range"); };
+  const Value place = Value::integer(static_cast<int64_t>(at(key)));
   const Item item = item_of(in, *a->items, value);
-  std::memcpy(a->at(position(in, a, key, "array assignment index out of range")), item.bytes, a->items->size);
+  std::memcpy(a->at(at(place)), item.bytes, a->items->size);  // the value's conversion may have changed the length
 }
 
 void remove_item(Array* a, size_t i) {
@@ -437,6 +439,7 @@ Value array_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
     return array_of_bytes(in, a, std::move(bytes));
   }
   if (op == BinaryOp::Mul && repetition_count(in, other, times)) return array_of_bytes(in, a, repeated(in, a, times));
+  if (op == BinaryOp::Mul && is_last_to_repeat(in, other, reflected)) throw_cannot_repeat(in, other);
   return in.not_implemented;
 }
 
@@ -505,8 +508,9 @@ Value array_insert(Interpreter& in, const Args& args) {
 
 Value array_pop(Interpreter& in, const Args& args) {
   Array* const a = self_of(args);
+  const int64_t given = int_argument(in, args[1]);
   if (a->size() == 0) throw Error(ErrorKind::IndexError, "pop from empty array");
-  const size_t i = position(in, a, whole_index(in, args[1]), "pop index out of range");
+  const size_t i = position(in, a, Value::integer(given), "pop index out of range");
   Value item = load(in, a, i);
   remove_item(a, i);
   return item;

@@ -185,8 +185,8 @@ Value crc_hqx(Interpreter& in, const Args& args) {
 const NativeDef kFunctions[] = {
     {"b2a_uu(data, /, *, backtick=False)", to_uu, "A line of uuencoded data."},
     {"a2b_uu(data, /)", from_uu, "The bytes of a uuencoded line."},
-    {"a2b_qp(data, header=False)", from_quoted, "The bytes of quoted-printable text."},
-    {"b2a_qp(data, quotetabs=False, istext=True, header=False)", to_quoted, "The bytes as quoted-printable text."},
+    {"a2b_qp(data, header: int = 0)", from_quoted, "The bytes of quoted-printable text."},
+    {"b2a_qp(data, quotetabs: int = 0, istext: int = 1, header: int = 0)", to_quoted, "The bytes as quoted-printable text."},
     {"crc_hqx(data, crc, /)", crc_hqx, "The CRC-CCITT checksum, beginning with crc."},
 };
 

@@ -21,7 +21,7 @@ constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 
 std::string ascii_argument(Interpreter& in, const Value& v) {
   if (!is_str(v)) {
-    if (!is_bytes_like(in, v)) {
+    if (!is_bytes_without_gaps(in, v)) {
       throw_error(ErrorKind::TypeError, "argument should be bytes, buffer or ASCII string, not '%s'",
                   std::string(type_name(in, v)).c_str());
     }

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "lang/core/names.h"
+#include "lang/objects/class_slots.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
@@ -30,6 +32,8 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
   if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && args[3].is_none() && length(in, a) >= 0)
     throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
   int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
+  if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
+    throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const Value* const plain = plain_item_at(in, a, middle);

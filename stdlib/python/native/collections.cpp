@@ -163,7 +163,7 @@ void clear_deque(Interpreter&, Object* self) { empty(known_cast<Deque>(self)); }
 int64_t deque_length(Interpreter&, const Value& self) { return static_cast<int64_t>(deque_of(self)->size); }
 
 size_t checked_index(Interpreter& in, Deque* d, const Value& key) {
-  int64_t i = key.is_int() ? key.as_int() : index(in, key);
+  int64_t i = key.is_int() ? key.as_int() : index_sized(in, key, ErrorKind::IndexError);
   if (i < 0) i += static_cast<int64_t>(d->size);
   if (i < 0 || i >= static_cast<int64_t>(d->size)) throw Error(ErrorKind::IndexError, "deque index out of range");
   return static_cast<size_t>(i);
@@ -199,13 +199,13 @@ void deque_del(Interpreter& in, const Value& self, const Value& key) {
 }
 
 // The special methods convert what the operators refuse in words of their own.
-Value deque_getitem(Interpreter& in, const Args& args) { return deque_get(in, args[0], Value::integer(index(in, args[1]))); }
+Value deque_getitem(Interpreter& in, const Args& args) { return deque_get(in, args[0], Value::integer(index_sized(in, args[1], ErrorKind::OverflowError))); }
 Value deque_setitem(Interpreter& in, const Args& args) {
-  deque_set(in, args[0], Value::integer(index(in, args[1])), args[2]);
+  deque_set(in, args[0], Value::integer(index_sized(in, args[1], ErrorKind::OverflowError)), args[2]);
   return Value::none();
 }
 Value deque_delitem(Interpreter& in, const Args& args) {
-  deque_del(in, args[0], Value::integer(index(in, args[1])));
+  deque_del(in, args[0], Value::integer(index_sized(in, args[1], ErrorKind::OverflowError)));
   return Value::none();
 }
 
@@ -374,6 +374,7 @@ Value deque_binary(Interpreter& in, BinaryOp op, const Value& self, const Value&
     repeat_into(in, deque_of(made), times);
     return made;
   }
+  if (op == BinaryOp::Mul && is_last_to_repeat(in, other, reflected)) throw_cannot_repeat(in, other);
   return in.not_implemented;
 }
 

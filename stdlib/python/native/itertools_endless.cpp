@@ -28,6 +28,11 @@ Value make_count(Interpreter& in, Type* type, const Args& args) {
   if (args.count > 2) throw_error(ErrorKind::TypeError, "count() takes at most 2 arguments (%u given)", args.count);
   const Value* first = make_argument(args, 0, "start");
   const Value* step = make_argument(args, 1, "step");
+  if (static_cast<uint32_t>((first != nullptr) + (step != nullptr)) < args.count) {
+    for (uint32_t i = 0; i < args.keyword_names->size; ++i)
+      if (const std::string name(text_of((*args.keyword_names)[i])); name != "start" && name != "step")
+        throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for count()", name.c_str());
+  }
   if ((first != nullptr && !is_number(in, *first)) || (step != nullptr && !is_number(in, *step))) {
     throw Error(ErrorKind::TypeError, "a number is required");
   }

@@ -457,9 +457,13 @@ Value hypot_function(Interpreter& in, const Args& args) {
 
 Value dist_function(Interpreter& in, const Args& args) {
   std::vector<double> p, q;
-  for_each(in, args[0], [&](Value x) { p.push_back(real_argument(in, x)); });
-  for_each(in, args[1], [&](Value x) { q.push_back(real_argument(in, x)); });
-  if (p.size() != q.size()) throw Error(ErrorKind::ValueError, "both points must have the same number of dimensions");
+  const Value first = tuple_from(in, args[0]), second = tuple_from(in, args[1]);
+  if (as_tuple(first)->size != as_tuple(second)->size)
+    throw Error(ErrorKind::ValueError, "both points must have the same number of dimensions");
+  for (uint32_t i = 0; i < as_tuple(first)->size; ++i) {
+    p.push_back(real_argument(in, as_tuple(first)->items[i]));
+    q.push_back(real_argument(in, as_tuple(second)->items[i]));
+  }
   for (size_t i = 0; i < p.size(); ++i) p[i] = std::fabs(p[i] - q[i]);
   return Value::real(vector_norm(p));
 }

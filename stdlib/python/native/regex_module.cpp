@@ -502,6 +502,8 @@ size_t group_number(Interpreter& in, const MatchObject* match, const Value& key)
   } else if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), intern(in, "__index__")).is_undefined()) {
     const Value whole = whole_index(in, key);
     if (whole.is_int()) number = whole.as_int();
+  } else {
+    hash(in, key);  // CPython looks the key up in the dict of names
   }
   if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size())
     throw Error(ErrorKind::IndexError, "no such group");
@@ -706,7 +708,7 @@ void destroy(Interpreter& in, Object* self) {
 Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*destroy)(Interpreter&, Object*)) {
   NativeTypeSpec spec;
   spec.name = name;
-  spec.module = "re";
+  spec.module = name.starts_with("SRE") ? "_sre" : "re";
   spec.size = size;
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
