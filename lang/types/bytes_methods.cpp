@@ -417,6 +417,8 @@ constexpr NativeDef kArrayRows[] = {
     {"clear(self, /)", clear, "Remove all bytes."},
     {"copy(self, /)", copy, "A copy."},
     {"__reduce__(self, /)", reduce, ""},
+    {"__alloc__(self, /)", [](Interpreter&, const Args& args) { return Value::integer(self_of(args).empty() ? 0 : static_cast<int64_t>(self_of(args).size()) + 1); },
+     "How many bytes there is room for."},
 };
 
 }  // namespace

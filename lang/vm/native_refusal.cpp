@@ -9,7 +9,9 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/class.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
+#include "lang/types/number.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -133,10 +135,17 @@ bool is_offered_by_module(const Function* function) {
          known_cast<BoundMethod>(*found)->function.as_object() == function;
 }
 
+void as_c_int(Interpreter& in, const Value& value) {
+  const Value whole = whole_index(in, value);
+  if (is_big_int(whole)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C long");
+  if (whole.as_int() > INT32_MAX) throw Error(ErrorKind::OverflowError, "signed integer is greater than maximum");
+  if (whole.as_int() < INT32_MIN) throw Error(ErrorKind::OverflowError, "signed integer is less than minimum");
+}
+
 // A format converts an argument before it misses the next one: `kinds` has a letter for each parameter, i for an int.
 void convert_by_format(Interpreter& in, std::string_view kinds, const Args& args, uint32_t skip) {
   for (size_t i = 0; i < kinds.size() && i + skip < args.positional(); ++i)
-    if (kinds[i] == 'i') index(in, args[static_cast<uint32_t>(i + skip)]);
+    if (kinds[i] == 'i') as_c_int(in, args[static_cast<uint32_t>(i + skip)]);
 }
 
 }  // namespace
@@ -168,7 +177,7 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
   f->takes_class = of_class;
   try {
     if (parsed != nullptr && args.positional() >= skip) {
-      if (name.size() != format.size() && args.positional() <= code.positional) convert_by_format(in, format.substr(name.size() + 1), args, skip);
+      if (name.size() != format.size() && args.count <= code.positional) convert_by_format(in, format.substr(name.size() + 1), args, skip);
       check_count(name, function, args, skip);
     }
     call_native(in, f, args);

@@ -60,7 +60,7 @@ int hex_digit(char c) {
 
 Value from_quoted(Interpreter& in, const Args& args) {
   const std::string text = ascii_argument(in, args[0]);
-  const bool header = truth(in, args[1]);
+  const bool header = int_argument(in, args[1]) != 0;
   std::string out;
   StopBudget budget(in);
   for (size_t i = 0; i < text.size();) {
@@ -165,7 +165,7 @@ class QuotedPrintable {
 
 Value to_quoted(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
-  const bool tabs = truth(in, args[1]), text = truth(in, args[2]), header = truth(in, args[3]);
+  const bool tabs = int_argument(in, args[1]) != 0, text = int_argument(in, args[2]) != 0, header = int_argument(in, args[3]) != 0;
   return make_bytes(in, QuotedPrintable(data.view(), tabs, text, header).encode(in));
 }
 
@@ -185,8 +185,8 @@ Value crc_hqx(Interpreter& in, const Args& args) {
 const NativeDef kFunctions[] = {
     {"b2a_uu(data, /, *, backtick=False)", to_uu, "A line of uuencoded data."},
     {"a2b_uu(data, /)", from_uu, "The bytes of a uuencoded line."},
-    {"a2b_qp(data, header: int = 0)", from_quoted, "The bytes of quoted-printable text."},
-    {"b2a_qp(data, quotetabs: int = 0, istext: int = 1, header: int = 0)", to_quoted, "The bytes as quoted-printable text."},
+    {"a2b_qp(data, header=0)", from_quoted, "The bytes of quoted-printable text."},
+    {"b2a_qp(data, quotetabs=0, istext=1, header=0)", to_quoted, "The bytes as quoted-printable text."},
     {"crc_hqx(data, crc, /)", crc_hqx, "The CRC-CCITT checksum, beginning with crc."},
 };
 

@@ -1,6 +1,11 @@
 // _caller: where a call comes from, for warnings, logging and tracebacks, and how messages name what it was given.
 #include "lang/compiler/chunk.h"
+#include "lang/core/bind.h"
+#include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
 #include "lang/syntax/source.h"
+#include "lang/types/tuple.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
@@ -24,10 +29,29 @@ Value caller(Interpreter& in, const Args& args) {
 
 Value type_name_of(Interpreter& in, const Args& args) { return make_str(in, type_name(in, args[0])); }
 
+// adopt(cls, names): the methods that the class inherits from a native type become its own, for messages and reprs.
+Value adopt(Interpreter& in, const Args& args) {
+  if (!is_type(args[0]) || !is_tuple(args[1])) throw Error(ErrorKind::TypeError, "adopt() takes a class and a tuple");
+  Type* const type = as_type(args[0]);
+  for (const Value& name : *as_tuple(args[1])) {
+    const Value found = type_lookup(type, intern(in, text_of(name)));
+    if (!is_native_method(found)) throw Error(ErrorKind::TypeError, "adopt() takes names of native methods");
+    const auto* const from = known_cast<NativeFunction>(found);
+    const Value made = in.new_function(from->text != nullptr ? from->text : from->name->data, from->doc, from->function, from->data);
+    auto* const method = known_cast<NativeFunction>(made);
+    method->short_way = from->short_way;
+    method->short_count = from->short_count;
+    own_method(in, method, type);
+    set_attr(in, args[0], from->name, made);
+  }
+  return Value::none();
+}
+
 }  // namespace
 
 void fill_caller(Interpreter& in, Module& module) {
   in.def(module, "caller(depth, /)", "File, line, function and module of a call.", caller);
+  in.def(module, "adopt(cls, names: tuple, /)", "Make inherited native methods the class's own.", adopt);
   in.def(module, "type_name(value, /)", "The name of a value's type as messages of CPython's functions in C have it.", type_name_of);
 }
 

@@ -8,6 +8,8 @@
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/own_type.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -122,11 +124,21 @@ Value span_with_number(Interpreter& in, BinaryOp op, const Value& span, const Va
   }
 }
 
+// An int beyond 64 bits: more than the microseconds of any span.
+Value span_with_big_int(Interpreter& in, BinaryOp op, const Value& span, const Value& number) {
+  const int64_t us = span_us(span);
+  if (op == BinaryOp::Mul && us != 0) throw_span_overflow();
+  if (op != BinaryOp::Mul && op != BinaryOp::TrueDiv && op != BinaryOp::FloorDiv) return in.not_implemented;
+  const bool below = op == BinaryOp::FloorDiv && us != 0 && (us < 0) != (whole_sign(number) < 0);
+  return new_span(in, span_class(span), below ? -1 : 0);
+}
+
 Value span_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (is_span(other)) return reflected ? span_with_span(in, op, other, self) : span_with_span(in, op, self, other);
-  if (!other.is_int() && !other.is_float() && !other.is_bool()) return in.not_implemented;
+  const Value number = unboxed(other);
+  if (!number.is_int() && !number.is_float() && !number.is_bool() && !is_big_int(number)) return in.not_implemented;
   if (reflected && op != BinaryOp::Mul) return in.not_implemented;
-  return span_with_number(in, op, self, other);
+  return is_big_int(number) ? span_with_big_int(in, op, self, number) : span_with_number(in, op, self, number);
 }
 
 Value span_unary(Interpreter& in, UnaryOp op, const Value& self) {

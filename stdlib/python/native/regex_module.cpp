@@ -502,7 +502,7 @@ size_t group_number(Interpreter& in, const MatchObject* match, const Value& key)
   } else if (key.is_int() || key.is_bool() || !type_lookup(type_of(in, key), intern(in, "__index__")).is_undefined()) {
     const Value whole = whole_index(in, key);
     if (whole.is_int()) number = whole.as_int();
-  } else {
+  } else if (!pattern_of(match->pattern)->program->names.empty()) {
     hash(in, key);  // CPython looks the key up in the dict of names
   }
   if (number < 0 || static_cast<size_t>(number) * 2 >= match->spans.size())
