@@ -1,6 +1,8 @@
 // Methods of the library's classes that are written in the language and that CPython has in C, as scripts read them from the class.
 #pragma once
 
+#include <string>
+
 #include "lang/core/value.h"
 
 namespace tessera::lang {
