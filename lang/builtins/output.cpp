@@ -32,7 +32,8 @@ Value replaced(Interpreter& in, const char* stream, const char* first) {
   return *now;
 }
 
-Value replaced_stdout(Interpreter& in) { return replaced(in, "stdout", "__stdout__"); }
+// Also the first stream, once it was reconfigured: the host takes UTF-8 as it is (stdlib/python/sys.tsr).
+Value replaced_stdout(Interpreter& in) { return replaced(in, "stdout", "_plain_stdout"); }
 
 // The host's output takes no lone surrogates: the text before them is written, then it raises.
 void append_text(Interpreter& in, std::string& out, const Value& value) {

@@ -16,6 +16,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/dict.h"
 #include "lang/types/number.h"
 #include "stdlib/python/native/binary_io.h"
 #include "stdlib/python/native/native_modules.h"
@@ -333,6 +334,15 @@ void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const
   set_encoding(in, f, encoding, errors, function);
 }
 
+// print() leaves the work to standard output when that is not plain any more.
+void note_options(Interpreter& in, const Value& file, const TextFile* f) {
+  if (f->encoding == Encoding::Utf8 && f->codec.is_undefined() && f->errors_name == "strict" && !f->newline.starts_with('\r')) return;
+  const Module* const sys = in.modules().find("sys");
+  if (sys == nullptr) return;
+  const Value* const plain = dict_get_text(sys->dict, "_plain_stdout");
+  if (plain != nullptr && plain->is(file)) dict_set_str(in, sys->dict, intern(in, "_plain_stdout"), Value::none());
+}
+
 Value file_reconfigure(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_attached(f);
@@ -341,7 +351,10 @@ Value file_reconfigure(Interpreter& in, const Args& args) {
     throw_unsupported(in, "It is not possible to set the encoding or newline of stream after the first read");
   call_method(in, args[0], intern(in, "flush"));
   if (!args[3].is_undefined()) set_newline(in, f, args[3], "reconfigure() argument 'newline'");
-  if (changes_text) set_encoding(in, f, args[1], args[2], "reconfigure");
+  if (changes_text) {
+    set_encoding(in, f, args[1], args[2], "reconfigure");
+    note_options(in, args[0], f);
+  }
   if (!args[4].is_none()) f->line_buffered = truth(in, args[4]);
   if (!args[5].is_none()) f->write_through = truth(in, args[5]);
   return Value::none();
