@@ -530,12 +530,7 @@ Value closure_address(Interpreter& in, const Args& args) { return address_value(
 
 template <class T>
 Type* plain_type(Interpreter& in, Module& module, const char* name, TypeMaker make) {
-  NativeTypeSpec spec;
-  spec.name = name;
-  spec.module = "_cdata";
-  spec.size = sizeof(T);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
+  Type* const type = in.new_type({.name = name, .module = "_cdata", .size = sizeof(T), .flags = kFinalType});
   type->make = make;
   type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<T>(self)); };
   set_member(in, module, name, Value(static_cast<Object*>(type)));
@@ -559,11 +554,7 @@ Value add_script_method(Interpreter& in, const Args& args) {
 }
 
 void add_data_type(Interpreter& in, Module& module) {
-  NativeTypeSpec spec;
-  spec.name = "_CData";
-  spec.module = "_ctypes";
-  spec.size = sizeof(Data);
-  Type* const type = in.new_type(spec);
+  Type* const type = in.new_type({.name = "_CData", .module = "_ctypes", .size = sizeof(Data)});
   type->make = [](Interpreter& in2, Type* made, const Args&) {
     return call_method(in2, Value(static_cast<Object*>(made)), intern(in2, "_made_"), {});
   };

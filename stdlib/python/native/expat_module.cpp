@@ -420,12 +420,7 @@ void fill_expat(Interpreter& in, Module& module) {
     throw Error(ErrorKind::ImportError, "the XML parser Expat is not installed (libexpat.so.1; Debian: libexpat1)");
   set_member(in, module, "version", make_str(in, library().ExpatVersion()));
   in.def(module, "error_string(code, /)", "What an error's number means.", error_string);
-  NativeTypeSpec spec;
-  spec.name = "Parser";
-  spec.module = "_expat";
-  spec.size = sizeof(Parser);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
+  Type* const type = in.new_type({.name = "Parser", .module = "_expat", .size = sizeof(Parser), .flags = kFinalType});
   type->make = make_parser;
   type->slots.destroy = [](Interpreter& in2, Object* self) { free_object(in2, known_cast<Parser>(self)); };
   type->slots.traverse = [](Object* self, Visitor& visitor) {

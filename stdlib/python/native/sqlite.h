@@ -241,11 +241,23 @@ class Utf8 {
   Value bytes_;
   std::string_view view_;
 };
+Value text_or_none(Interpreter& in, Text text);  // None: a null pointer
 std::string name_argument(Interpreter& in, const Value& text);  // without a null character
 
 Program* prepare_program(Database* db, std::string_view sql, Text* tail);  // of the text's first statement; behind the text stands a null
 int step_program(Database* db, Program* program);
 void check_length(Interpreter& in, Database* db, std::string_view sql);
+
+// The type of objects that hold another one in `held` as long as they live.
+template <class T, Value T::* held>
+Type* holding_type(Interpreter& in, const char* module, const char* name, TypeMaker make, void (*destroy)(Interpreter&, Object*)) {
+  Type* const type = in.new_type({.name = name, .module = module, .size = sizeof(T), .flags = kFinalType});
+  type->make = make;
+  type->slots.destroy = destroy;
+  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<T>(self)->*held); };
+  type->slots.clear = [](Interpreter&, Object*) {};
+  return type;
+}
 
 void add_statements(Interpreter& in, Module& module, Type* database);
 void add_callbacks(Interpreter& in, Type* database);

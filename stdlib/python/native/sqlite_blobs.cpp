@@ -43,6 +43,13 @@ Value make_blob(Interpreter& in, Type* type, const Args& args) {
   return made;
 }
 
+void destroy_blob(Interpreter& in, Object* self) {
+  Blob* const blob = known_cast<Blob>(self);
+  if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle), blob->db->must_sweep = true;
+  else if (blob->handle != nullptr) library().blob_close(blob->handle);
+  free_object(in, blob);
+}
+
 Value close_blob(Interpreter&, const Args& args) {
   Blob* const blob = blob_of(args);
   wait_turn(blob->db);
@@ -215,21 +222,7 @@ const NativeDef kDatabaseMethods[] = {
 
 void add_blobs(Interpreter& in, Module& module, Type* database) {
   in.add_methods(database, kDatabaseMethods, std::size(kDatabaseMethods));
-  NativeTypeSpec spec;
-  spec.name = "Blob";
-  spec.module = "_sqlite";
-  spec.size = sizeof(Blob);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
-  type->make = make_blob;
-  type->slots.destroy = [](Interpreter& in2, Object* self) {
-    Blob* const blob = known_cast<Blob>(self);
-    if (blob->handle != nullptr && blob->db->calls != 0) blob->db->dead_blobs.push_back(blob->handle), blob->db->must_sweep = true;
-    else if (blob->handle != nullptr) library().blob_close(blob->handle);
-    free_object(in2, blob);
-  };
-  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Blob>(self)->owner); };
-  type->slots.clear = [](Interpreter&, Object*) {};
+  Type* const type = holding_type<Blob, &Blob::owner>(in, "_sqlite", "Blob", make_blob, destroy_blob);
   in.add_methods(type, kBlobMethods, std::size(kBlobMethods));
   set_member(in, module, "Blob", Value(static_cast<Object*>(type)));
 }

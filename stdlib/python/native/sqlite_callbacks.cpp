@@ -222,8 +222,6 @@ int compare_texts(void* data, int left_size, const void* left, int right_size, c
   return answer;
 }
 
-Value text_or_none(Interpreter& in, Text text) { return text == nullptr ? Value::none() : decode_text(in, text, "utf-8", "strict"); }
-
 int authorize(void* data, int action, Text first, Text second, Text database, Text trigger) {
   const Inside inside(static_cast<Callback*>(data)->db);
   int answer = kDeny;

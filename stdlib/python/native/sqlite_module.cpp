@@ -124,6 +124,8 @@ Utf8::Utf8(Interpreter& in, const Value& text) {
   view_ = bytes_of(bytes_);
 }
 
+Value text_or_none(Interpreter& in, Text text) { return text == nullptr ? Value::none() : decode_text(in, text, "utf-8", "strict"); }
+
 std::string name_argument(Interpreter& in, const Value& text) {
   const Utf8 bytes(in, text);
   if (bytes.view().find('\0') != std::string_view::npos) throw Error(ErrorKind::ValueError, "embedded null character");
@@ -310,12 +312,7 @@ const NativeDef kDatabaseMethods[] = {
 };
 
 Type* make_database_type(Interpreter& in) {
-  NativeTypeSpec spec;
-  spec.name = "Database";
-  spec.module = "_sqlite";
-  spec.size = sizeof(Database);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
+  Type* const type = in.new_type({.name = "Database", .module = "_sqlite", .size = sizeof(Database), .flags = kFinalType});
   type->make = make_database;
   type->slots.destroy = [](Interpreter& in2, Object* self) {
     known_cast<Database>(self)->close();

@@ -386,8 +386,6 @@ Value readonly(Interpreter&, const Args& args) {
 
 Value writes(Interpreter&, const Args& args) { return Value::boolean(run_of(args)->writes); }
 
-Value text_or_none(Interpreter& in, Text text) { return text == nullptr ? Value::none() : decode_text(in, text, "utf-8", "strict"); }
-
 // (name, declared type or None) of each column.
 Value columns(Interpreter& in, const Args& args) {
   const Library& l = library();
@@ -427,41 +425,16 @@ Value make_run(Interpreter& in, Type* type, const Args& args) {
 
 const NativeDef kDatabaseMethods[] = {{"prepare(self, sql: str, /)", prepare}};
 
-Type* make_statement_type(Interpreter& in) {
-  NativeTypeSpec spec;
-  spec.name = "Statement";
-  spec.module = "sqlite3";
-  spec.size = sizeof(Statement);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
-  type->slots.destroy = destroy_statement;
-  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Statement>(self)->owner); };
-  type->slots.clear = [](Interpreter&, Object*) {};
-  in.add_methods(type, kStatementMethods, std::size(kStatementMethods));
-  return type;
-}
-
-Type* make_run_type(Interpreter& in) {
-  NativeTypeSpec spec;
-  spec.name = "Run";
-  spec.module = "_sqlite";
-  spec.size = sizeof(Run);
-  spec.flags = kFinalType;
-  Type* const type = in.new_type(spec);
-  type->make = make_run;
-  type->slots.destroy = destroy_run;
-  type->slots.traverse = [](Object* self, Visitor& visitor) { visitor(known_cast<Run>(self)->statement); };
-  type->slots.clear = [](Interpreter&, Object*) {};
-  in.add_methods(type, kRunMethods, std::size(kRunMethods));
-  return type;
-}
-
 }  // namespace
 
 void add_statements(Interpreter& in, Module& module, Type* database) {
   in.add_methods(database, kDatabaseMethods, std::size(kDatabaseMethods));
-  set_member(in, module, "Run", Value(static_cast<Object*>(make_run_type(in))));
-  set_member(in, module, "Statement", Value(static_cast<Object*>(make_statement_type(in))));
+  Type* const run = holding_type<Run, &Run::statement>(in, "_sqlite", "Run", make_run, destroy_run);
+  in.add_methods(run, kRunMethods, std::size(kRunMethods));
+  set_member(in, module, "Run", Value(static_cast<Object*>(run)));
+  Type* const statement = holding_type<Statement, &Statement::owner>(in, "sqlite3", "Statement", nullptr, destroy_statement);
+  in.add_methods(statement, kStatementMethods, std::size(kStatementMethods));
+  set_member(in, module, "Statement", Value(static_cast<Object*>(statement)));
 }
 
 }  // namespace tessera::stdlib::sqlite
