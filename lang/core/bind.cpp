@@ -513,7 +513,7 @@ NativeFunction* new_native(Interpreter& in, const NativeDef& row) {
   f->function = row.function;
   f->doc = row.doc;
   f->short_way = row.short_way.function;
-  f->short_count = row.short_way.count;
+  if (f->short_way != nullptr) f->short_count = row.short_way.count;
   f->owner = nullptr;
   f->takes_class = false;
   f->module = nullptr;
@@ -554,6 +554,7 @@ void Interpreter::add_methods(Type* type, const NativeDef* rows, size_t count) {
     if (of_class || makes) {
       f->owner = type;
       f->takes_class = true;
+      f->short_count = NativeFunction::kNoShortWay;
       if (of_class) method = make_class_method(*this, method);
     } else if (raw || first.starts_with("self")) {
       own_method(*this, f, type);

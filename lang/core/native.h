@@ -90,8 +90,9 @@ struct NativeFunction : Object {
   Str* name;
   Str* module;       // null for builtins
   Type* owner;       // the type whose method it is, or null
+  static constexpr uint32_t kNoShortWay = UINT32_MAX;
   ShortWay::Fn short_way = nullptr;
-  uint8_t short_count = 0;
+  uint32_t short_count = kNoShortWay;  // of its arguments; kNoShortWay also in class methods
   bool takes_class;  // of the owner's methods: __new__ and class methods, whose first argument is a class
   const char* doc;
   std::string (*describe)(const NativeFunction* self) = nullptr;  // makes the doc of those that have no text for it

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -121,6 +122,13 @@ enum TypeFlags : uint32_t {
   kForwardsClass = 32768,   // a native type whose instances have the __class__ of another object: weak proxies
 };
 
+// The plain functions of scripts behind a class's slots, remembered as long as the class has this version: special_function in class_slots.h.
+struct SpecialFunctions {
+  uint32_t version = 0;
+  uint32_t asked = 0;      // a bit for each place of `functions` that is known
+  Function* functions[32];  // by SpecialSlot; null: there is no such function
+};
+
 struct Type : GcObject {
   static constexpr ObjectKind kKind = ObjectKind::Type;
   Str* name;
@@ -145,6 +153,7 @@ struct Type : GcObject {
   // The __init__ that makes an instance as a frame of its own (constructor() in call.cpp), as long as the class has this version.
   uint32_t constructor_version = 0;
   Function* constructor = nullptr;
+  mutable std::unique_ptr<SpecialFunctions> special_functions;  // null until one is asked for
   // The short way (ShortWay in native.h) of `make` for one positional argument. Null in script classes and types without a short way.
   bool (*short_make)(Interpreter& in, Value* argument, Value& answer) = nullptr;
 

@@ -5,6 +5,8 @@
 // type_lookup, so subclasses share it.
 #include "lang/objects/class_slots.h"
 
+#include <new>
+
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/compiler/chunk.h"
@@ -106,13 +108,17 @@ Str* compare_name(Interpreter& in, CompareOp op) {
   __builtin_unreachable();
 }
 
+// The __ne__ of object turns the answer of __eq__ around. (That of int, dict ... does not ask __eq__.)
+bool is_ne_of_object(Interpreter& in, const Value& method) {
+  return is_native_method(method) && known_cast<NativeFunction>(method)->owner == in.types.object;
+}
+
 Value t_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
   const Value& found = method_of(in, self, compare_name(in, op));
   if (is_function(found)) [[likely]]
     return in.vm().call_function(as_function(found), self, Args{&other, 1});
   const Value method = found;
-  const bool of_object = is_native_method(method) && known_cast<NativeFunction>(method)->owner == in.types.object;
-  if (op == CompareOp::Ne && (of_object || method.is_undefined())) {  // object's __ne__ turns __eq__ around
+  if (op == CompareOp::Ne && is_ne_of_object(in, method)) {
     const Value& equal = method_of(in, self, in.names->eq);
     if (is_function(equal)) {
       Value answer = call_special(in, equal, self, {other});
@@ -332,7 +338,9 @@ int64_t checked_length(Interpreter& in, const Value& given) {
   return length;
 }
 
-Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) {
+namespace {
+
+Function* find_special(Interpreter& in, const Type* type, SpecialSlot slot) {
   const Names& n = *in.names;
   const TypeSlots& slots = type->slots;
   const auto when = [&](bool trampoline, Str* name) {
@@ -350,8 +358,34 @@ Function* special_function(Interpreter& in, const Type* type, SpecialSlot slot) 
     case SpecialSlot::Invert: return when(slots.unary == &t_unary, n.invert);
     case SpecialSlot::Length: return when(slots.length == &t_length, n.len);
     case SpecialSlot::Contains: return when(slots.contains == &t_contains, n.contains);
+    case SpecialSlot::EqForNe: {
+      Function* const equal = when(slots.compare == &t_compare && is_ne_of_object(in, found_in(in, type, n.ne)), n.eq);
+      return equal != nullptr && (equal->code->code_flags & kGenerator) == 0 ? equal : nullptr;
+    }
+    default: break;
   }
-  return nullptr;
+  const int place = static_cast<int>(slot);
+  if (slot < SpecialSlot::Add) {
+    const auto op = static_cast<CompareOp>(place - static_cast<int>(SpecialSlot::Lt));
+    return when(slots.compare == &t_compare, compare_name(in, op));
+  }
+  const auto op = static_cast<BinaryOp>(place - static_cast<int>(SpecialSlot::Add));
+  return when(slots.binary == &t_binary, operator_names(in, op).plain);
+}
+
+}  // namespace
+
+// The table is left out where memory has ended, and for the last version of all, which stays when the class changes.
+Function* look_up_special(Interpreter& in, const Type* type, SpecialSlot slot) {
+  Function* const found = find_special(in, type, slot);
+  std::unique_ptr<SpecialFunctions>& known = type->special_functions;
+  if (known == nullptr) known.reset(new (std::nothrow) SpecialFunctions);
+  if (known == nullptr || type->version == kForgotten) return found;
+  if (known->version != type->version) known->asked = 0;
+  known->version = type->version;
+  known->asked |= uint32_t{1} << static_cast<size_t>(slot);
+  known->functions[static_cast<size_t>(slot)] = found;
+  return found;
 }
 
 const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool reflected) {
@@ -363,12 +397,6 @@ const Value* binary_special(Interpreter& in, const Type* type, BinaryOp op, bool
 const Value* inplace_special(Interpreter& in, const Type* type, BinaryOp op) {
   Str* const name = operator_names(in, op).inplace;
   return type->slots.inplace == &t_inplace && name != nullptr ? &found_in(in, type, name) : nullptr;
-}
-
-const Value* compare_special(Interpreter& in, const Type* type, CompareOp op) {
-  if (type->slots.compare != &t_compare) return nullptr;
-  const Value& method = found_in(in, type, compare_name(in, op));
-  return is_function(method) ? &method : nullptr;  // object's __ne__ asks __eq__
 }
 
 void update_type_flags(Interpreter& in, Type* type) {

@@ -23,6 +23,7 @@
 #include "lang/types/dict_display.h"
 #include "lang/types/list.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/operands.h"
 #include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
 
@@ -199,6 +200,13 @@ Frame* VirtualMachine::begin_call(const Value& callee, Value* window, uint32_t c
       static_cast<void>(call_native_step(in_, known_cast<NativeFunction>(method->function), nullptr, window - 1, count + 1,
                                          top_->registers[result]));
       return nullptr;
+    }
+  }
+  if (keywords == nullptr && &callee == window - 1 && is_of_script(callee) && top_->generator == nullptr) {
+    Function* const method = special_function(in_, callee.as_object()->type, SpecialSlot::Call);
+    if (method != nullptr && begins_at_once(method->code, &callee, count + 1)) {  // the callee stands where its self is wanted
+      ++method->refcount;
+      return push_frame(method, window - 1, count + 1, FrameKind::Call, result);
     }
   }
   return begin_other_call(callee, window, count, keywords, result);

@@ -56,6 +56,15 @@ struct Frame {
   }
 };
 
+// A value on its way from one frame to another, in parts: a Value would have its place in memory, for its destructor.
+inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
+  const Tag old_tag = place.tag();
+  Object* const old = place.as_object();
+  reinterpret_cast<Tag&>(place) = tag;
+  place.replace_int(payload);
+  if (old_tag == Tag::Object && --old->refcount == 0) destroy_object(old);
+}
+
 // The frame that called, or null. What the host runs between the pieces of a task stands on its frames, and was not called by them.
 inline const Frame* calling_frame(const Frame& frame) {
   return frame.caller != nullptr && frame.caller->paused ? nullptr : frame.caller;

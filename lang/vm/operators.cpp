@@ -175,8 +175,8 @@ CompareOp swapped(CompareOp op) {
 }
 
 bool is_right_alone(Interpreter& in, CompareOp op, const Type* a, const Type* b) {
-  return (b->type_flags & kScriptClass) != 0 && compare_special(in, b, swapped(op)) != nullptr &&
-         is_wider_number(in, a, b) && compare_special(in, a, op) == nullptr;
+  return (b->type_flags & kScriptClass) != 0 && special_function(in, b, slot_of(swapped(op))) != nullptr &&
+         is_wider_number(in, a, b) && special_function(in, a, slot_of(op)) == nullptr;
 }
 
 }  // namespace
@@ -364,8 +364,10 @@ Value binary_after_first(Interpreter& in, BinaryOp op, const Value& left, const 
 
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call) {
   for_each_operand(in, op, left, right, [&](Type* type, CompareOp asked, const Value& self, const Value& other) {
-    if (const Value* const method = compare_special(in, type, asked)) {
-      call.function = as_function(*method);
+    call.function = special_function(in, type, slot_of(asked));
+    call.inverted = call.function == nullptr && asked == CompareOp::Ne;
+    if (call.inverted) call.function = special_function(in, type, SpecialSlot::EqForNe);
+    if (call.function != nullptr) {
       call.self = &self;
       call.other = &other;
       call.turn = Turn::Left;
@@ -392,8 +394,8 @@ bool less(Interpreter& in, const Value& left, const Value& right) {
   if (left.is_int() && right.is_int()) return left.as_int() < right.as_int();
   if (left.is_float() && right.is_float()) return left.as_float() < right.as_float();
   if (is_of_script(left) && right.is_object() && left.as_object()->type == right.as_object()->type) {
-    if (const Value* const method = compare_special(in, left.as_object()->type, CompareOp::Lt)) {
-      Value answer = in.vm().call_function(as_function(*method), left, Args{&right, 1});
+    if (Function* const method = special_function(in, left.as_object()->type, slot_of(CompareOp::Lt))) {
+      Value answer = in.vm().call_function(method, left, Args{&right, 1});
       if (answer.is(in.not_implemented)) answer = compare_after_first(in, CompareOp::Lt, left, right);
       return answer.is_bool() ? answer.as_bool() : truth(in, answer);
     }

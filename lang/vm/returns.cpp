@@ -20,13 +20,8 @@ Frame* VirtualMachine::return_none(Frame* frame, Value& out) {
   return return_special(frame, none, out);
 }
 
-// Where the objects of a frame end whose word is a Return or ReturnNone.
-static Value* end_of_objects(const Frame* frame) {
-  const uint32_t objects = frame->pc[-1].b;
-  return objects == kNoRegister ? frame->end : frame->registers + objects;
-}
-
 Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out) {
+  if (frame->kind == FrameKind::Operator) return return_operator(frame, returned);
   if (frame->kind == FrameKind::Entry && frame->generator == nullptr) {  // natives call scripts as often as scripts do
     Value answer = std::move(returned);
     pop_frame(frame, end_of_objects(frame));
@@ -38,13 +33,6 @@ Frame* VirtualMachine::return_special(Frame* frame, Value& returned, Value& out)
 
 Frame* VirtualMachine::return_otherwise(Frame* frame, Value& returned, Value& out) {
   Frame* const caller = frame->caller;
-  if (frame->kind == FrameKind::Operator) {
-    const uint32_t turn = frame->result;
-    Value answer = std::move(returned);
-    pop_frame(frame, end_of_objects(frame));
-    finish_operator_step(in_, caller, turn, answer);
-    return caller;
-  }
   if (frame->kind > FrameKind::Operator && frame->kind < FrameKind::Entry) {
     Value answer = std::move(returned);
     return return_to_instruction(frame, answer);

@@ -11,6 +11,7 @@ struct Function;
 
 // Whose turn it is, in CPython's order.
 enum class Turn : uint8_t { InPlace, RightFirst, LateInPlace, Left, Right };
+constexpr uint32_t kInverted = 8;  // beside a Turn in Frame::result: see SpecialCall::inverted
 
 // `function` null: there is no such method, or natives come first.
 struct SpecialCall {
@@ -18,6 +19,7 @@ struct SpecialCall {
   const Value* self;
   const Value* other;
   Turn turn;
+  bool inverted = false;  // the answer of __eq__ is turned around: `!=`
   bool nobody = false;  // of first_binary: neither operand's type knows the operator
 };
 
@@ -25,6 +27,7 @@ struct SpecialCall {
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, SpecialCall& call);
 // The failure of an operator that no operand knows.
 Value unsupported_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
+// `!=` where no operand's __ne__ or __eq__ is a function of a script that can be entered: `function` null.
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call);
 // binary(), inplace(), unary() and compare() that answer a failure (failure.h) where no operand knows the operator. What the operands'
 // own methods raise is thrown.

@@ -25,12 +25,14 @@ enum class Operands : uint8_t { Registers, ConstantRight, ConstantLeft, NumberRi
 // R[A] = left op right, for whatever the loop leaves to it: an int with a float, ints that do not fit, objects.
 [[nodiscard]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands);
 [[nodiscard]] bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op);  // R[A] = op R[B]
-// Finishes an arithmetic_step, compare_to_value_step, enter_contains_step or call_native_step with `answer`, the return value of the
-// special method that the step has entered; `turn` is the method's turn (special.h).
+// Finishes an arithmetic_step, compare_to_..._step, VirtualMachine::begin_special or begin_length with `answer`, the return value of the
+// special method that the step has entered; `turn` is the method's turn (special.h), perhaps with kInverted.
 void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer);
-bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right);
-bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right);
+void finish_arithmetic_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer);
+// R[A] = left op right, and the same for a jump: `holds` is the truth of the answer.
 [[nodiscard]] bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op);
+[[nodiscard]] bool compare_to_jump_step(Interpreter& in, CompareOp op, const Value& left, const Value& right, bool& holds);
+[[nodiscard]] bool compare_number_to_jump_step(Interpreter& in, CompareOp op, const Value& left, int64_t right, bool& holds);
 // R[a] = object[key]. `b`, `c`: the operands' registers, or kNoRegister for a constant.
 // Raised: the key is missing, and its error is `raised`. (Thrown from here it would cost ten times as much, and scripts
 // that ask for forgiveness do so often.)
@@ -50,8 +52,6 @@ bool set_slice_step(Interpreter& in, const Value& object, Value* bounds, const V
 // The value of a str or int in a dict, where nothing of a script's is asked for it; else null.
 Value* plain_item(Interpreter& in, Dict* dict, const Value& key) noexcept;
 void get_attribute_step(Interpreter& in, Frame* frame, Word w, Str* name, InlineCache& cache);
-// `item in container` of a script's class; false: nothing was done.
-[[nodiscard]] bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item);
 // The attribute is a property whose getter is this one.
 void get_native_attribute_step(Interpreter& in, Frame* frame, Word w, NativeFunction* getter);
 // target = attribute of `object`, a temporary that dies; the target may be its place.

@@ -186,19 +186,14 @@ class FewValues {
 
 }  // namespace
 
-// Enters the __len__ of a script's class for a Call of len(). Returns false if it has done nothing. A tracer is told of the native
-// function's call and return, so it runs in the usual way.
-[[gnu::noinline]] static bool enter_length(Interpreter& in, Value& callee, Value& object) {
-  VirtualMachine& vm = in.vm();
-  if (!object.is_object() || !(object.as_object()->type->type_flags & kScriptClass) || op_of(vm.top()->pc[-1]) != Op::Call ||
-      !vm.trace_function().is_undefined() || !vm.profile_function().is_undefined())
-    return false;
-  Function* const method = special_function(in, object.as_object()->type, SpecialSlot::Length);
-  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
-  callee = Value();
-  Value self = std::move(object), unused;
-  vm.catches([&] { vm.enter(method, &self, 1, FrameKind::Operator, 0, unused); });
-  return true;
+// A tracer is told of the native function's call and return, so under it the function runs in the usual way.
+Frame* VirtualMachine::begin_length(const NativeFunction* function, Value* callee, Value* object) {
+  if (function->short_way != &short_length || callee + 1 != object || op_of(top_->pc[-1]) != Op::Call || !object->is_object() ||
+      (object->as_object()->type->type_flags & kScriptClass) == 0 || !trace_function().is_undefined() || !profile_function().is_undefined())
+    return nullptr;
+  Frame* const next = begin_special(SpecialSlot::Length, *object, nullptr, FrameKind::Operator, 0);
+  if (next != nullptr) callee->clear(), object->clear();
+  return next;
 }
 
 // Past the usual ways: with conversions, *args, or a self of another type. A function of its own: the others must not pay for its frame.
@@ -233,7 +228,6 @@ static bool is_own_number(Interpreter& in, const NativeFunction* function, const
   // `list.append(x, y)` names its own self, which may be of any type.
   if (function->owner != nullptr && !is_own_method(function, window, count) && !is_own_number(in, function, window, count))
     return call_native_long(in, function, callee, window, count, target);
-  if (function->short_way == &short_length && callee != nullptr && count == 1 && enter_length(in, *callee, *window)) return false;
   const Signature* const signature = function->signature;
   Value answer;
   bool returned;
@@ -264,7 +258,7 @@ static bool is_own_number(Interpreter& in, const NativeFunction* function, const
 
 bool call_native_step(Interpreter& in, const NativeFunction* function, Value* callee, Value* window, uint32_t count,
                       Value& target) {
-  if (function->short_count == count && function->short_way != nullptr &&
+  if (function->short_count == count &&
       (function->owner == nullptr || is_own_method(function, window, count))) {
     Value answer;
     if (function->short_way(in, window, answer)) [[likely]] {
@@ -273,6 +267,7 @@ bool call_native_step(Interpreter& in, const NativeFunction* function, Value* ca
       target = std::move(answer);
       return true;
     }
+    if (callee != nullptr && in.vm().begin_length(function, callee, window) != nullptr) return false;
   }
   return call_native_usual(in, function, callee, window, count, target);
 }

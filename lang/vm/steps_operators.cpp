@@ -1,4 +1,4 @@
-// The steps of operators, comparisons, items and attributes.
+// The steps of arithmetic, items and attributes.
 #include <array>
 
 #include "lang/core/bind.h"
@@ -17,6 +17,7 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/objects/class_slots.h"
+#include "lang/vm/operands.h"
 #include "lang/vm/special.h"
 #include "lang/vm/steps.h"
 #include "lang/vm/vm.h"
@@ -24,15 +25,6 @@
 namespace tessera::lang {
 
 namespace {
-
-bool is_temporary(const Frame* frame, uint32_t r) { return r != kNoRegister && r >= frame->code->first_temporary; }
-
-// The operands that were temporaries go, unless the result took their place.
-[[gnu::always_inline]] inline void drop_operands(Frame* frame, uint32_t a, uint32_t b, uint32_t c) {
-  const uint32_t first = frame->temporaries >> kValueShift;
-  if (b != a && b >= first && b != kNoRegister) frame->registers[b] = Value();
-  if (c != a && c >= first && c != kNoRegister) frame->registers[c] = Value();
-}
 
 bool is_augmented(const Frame* frame) {
   return frame->code->places[static_cast<size_t>(frame->pc - frame->code->words.data()) - 1].augmented;
@@ -59,16 +51,6 @@ bool divide(Value& target, const Value& left, const Value& right) {
   return true;
 }
 
-bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
-
-// Then the type's slot is the first to be asked, and no number's or reflected method comes before it.
-bool are_of_one_native_type(const Value& left, const Value& right) {
-  if (!left.is_object() || !right.is_object()) return false;
-  const Type* const type = left.as_object()->type;
-  return type == right.as_object()->type && left.as_object()->kind != ObjectKind::BigInt &&
-         !(type->type_flags & kScriptClass) && type->slots.binary != nullptr;
-}
-
 // Of a native type the slot decides alone, if the other operand is of the same type, if a sequence or set has an int beside it, or if
 // the text before a % is formatted with a native's value. (Sums of strings are made elsewhere.)
 bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
@@ -83,19 +65,6 @@ bool is_decided_by_left(BinaryOp op, const Value& left, const Value& right) {
   return right.is_int() && kind >= ObjectKind::Str && kind <= ObjectKind::Set && kind != ObjectKind::Dict;
 }
 
-// Moves two operands where a method takes them; false: the method's answer is there already.
-bool enter_operator(Interpreter& in, const SpecialCall& call, Value& answer) {
-  return in.vm().enter_with(call.function, FrameKind::Operator, static_cast<uint32_t>(call.turn), answer, *call.self, *call.other);
-}
-
-// Makes the exception of a failure the pending exception of the loop. Returns false if the answer is a value and not a failure.
-bool raise_failure(Interpreter& in, const Value& answer) {
-  if (!is_failure(answer)) [[likely]]
-    return false;
-  in.vm().raise_next(take_failure(answer));
-  return true;
-}
-
 bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const Value& left, uint32_t b,
                  const Value& right, uint32_t c) {
   const bool left_dies = b == a || is_temporary(frame, b);
@@ -106,7 +75,11 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   } else {
     const bool augmented = is_augmented(frame);
     SpecialCall call;
-    if (is_of_script(left) || is_of_script(right)) first_binary(in, op, left, right, augmented, call);
+    if (!augmented && are_of_one_class(left, right)) {  // no reflected or in-place method comes first
+      call = {.function = special_function(in, left.as_object()->type, slot_of(op)), .self = &left, .other = &right, .turn = Turn::Left};
+    } else if (is_of_script(left) || is_of_script(right)) {
+      first_binary(in, op, left, right, augmented, call);
+    }
     if (call.function != nullptr) {
       if (enter_operator(in, call, answer)) return true;
     } else if (call.nobody) {
@@ -126,25 +99,6 @@ bool binary_step(Interpreter& in, Frame* frame, BinaryOp op, uint32_t a, const V
   drop_operands(frame, a, b, c);
   frame->registers[a] = std::move(answer);
   return false;
-}
-
-// The operands of an arithmetic instruction, and the registers that they stand in.
-struct Pair {
-  const Value& left;
-  const Value& right;
-  uint32_t b, c;
-};
-
-inline Pair operands_of(const Frame* frame, Word w, Operands operands, const Value& number) {
-  const Value* const registers = frame->registers;
-  const Value* const constants = frame->code->constants.data();
-  const uint32_t b = b_of(w), c = c_of(w);
-  switch (operands) {
-    case Operands::ConstantRight: return {registers[b], constants[c], b, kNoRegister};
-    case Operands::ConstantLeft: return {constants[b], registers[c], kNoRegister, c};
-    case Operands::NumberRight: return {registers[b], number, b, kNoRegister};
-    default: return {registers[b], registers[c], b, c};
-  }
 }
 
 struct Arithmetic {
@@ -194,37 +148,13 @@ const Arithmetic& arithmetic_of(Op op) { return kArithmetic[static_cast<size_t>(
 
 }  // namespace
 
-static void finish_other_operator(Interpreter& in, Frame* frame, uint32_t turn, Value& answer);
-
-void finish_operator_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
+void finish_arithmetic_step(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
   const Word w = frame->pc[-1];
-  if (op_of(w) < Op::Lt || op_of(w) > Op::Ge || answer.is(in.not_implemented)) return finish_other_operator(in, frame, turn, answer);
-  drop_operands(frame, a_of(w), b_of(w), c_of(w));
-  frame->registers[a_of(w)] = std::move(answer);
-}
-
-[[gnu::noinline]] static void finish_other_operator(Interpreter& in, Frame* frame, uint32_t turn, Value& answer) {
-  const Word w = frame->pc[-1];
-  const Op op = op_of(w);
-  if (op == Op::Call) {  // len(object)
-    frame->registers[c_of(w)].set_int(checked_length(in, answer));
-    return;
-  }
-  if (op == Op::Contains || op == Op::JumpIn) {
-    const bool found = truth(in, answer);
-    if (op == Op::Contains) frame->registers[a_of(w)].set_bool(found);
-    else if (found == (w.d != 0)) frame->pc += offset_of(*frame->code, frame->pc);
-    return;
-  }
-  const bool compares = op >= Op::Lt && op <= Op::Ge;
-  const Arithmetic arithmetic = compares ? Arithmetic{BinaryOp::Add, Operands::Registers} : arithmetic_of(op);
+  const Arithmetic arithmetic = arithmetic_of(op_of(w));
   const Value number = Value::integer(sc_of(w));
   const Pair pair = operands_of(frame, w, arithmetic.operands, number);
-  if (answer.is(in.not_implemented)) {
-    const auto compared = static_cast<CompareOp>(static_cast<int>(op) - static_cast<int>(Op::Lt));
-    answer = compares ? compare_after_first(in, compared, pair.left, pair.right)
-                      : binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame), static_cast<Turn>(turn));
-  }
+  if (answer.is(in.not_implemented))
+    answer = binary_after_first(in, arithmetic.op, pair.left, pair.right, is_augmented(frame), static_cast<Turn>(turn));
   drop_operands(frame, a_of(w), pair.b, pair.c);
   frame->registers[a_of(w)] = std::move(answer);
 }
@@ -243,13 +173,6 @@ namespace {
     }
   }
   return binary_step(in, frame, op, a, pair.left, pair.b, pair.right, pair.c);
-}
-
-// Does the step enter a frame or fail?
-template <class F>
-bool enters_or_fails(Interpreter& in, F&& step) {
-  bool entered = false;
-  return !in.vm().catches([&] { entered = step(); }) || entered;
 }
 
 }  // namespace
@@ -331,60 +254,6 @@ static bool unary_of(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
 
 bool unary_step(Interpreter& in, Frame* frame, Word w, UnaryOp op) {
   return enters_or_fails(in, [&] { return unary_of(in, frame, w, op); });
-}
-
-bool compare_step(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
-  return truth(in, compare(in, op, left, right));
-}
-
-bool compare_number_step(Interpreter& in, CompareOp op, const Value& left, int64_t right) {
-  return truth(in, compare(in, op, left, Value::integer(right)));
-}
-
-namespace {
-
-bool compare_to_value(Interpreter& in, Frame* frame, Word w, CompareOp op) {
-  const uint32_t a = a_of(w), b = b_of(w), c = c_of(w);
-  Value* const registers = frame->registers;
-  const Value &left = registers[b], &right = registers[c];
-  Value answer;
-  if (is_of_script(left) && right.is_object() && left.as_object()->type == right.as_object()->type) {
-    // Neither is asked before the other for its class.
-    const Value* const method = compare_special(in, left.as_object()->type, op);
-    if (method == nullptr) answer = compare_answer(in, op, left, right);
-    else if (in.vm().enter_with(as_function(*method), FrameKind::Operator, static_cast<uint32_t>(Turn::Left), answer, left, right))
-      return true;
-  } else if (is_of_script(left) || is_of_script(right)) {
-    SpecialCall call;
-    first_compare(in, op, left, right, call);
-    if (call.function == nullptr) answer = compare_answer(in, op, left, right);
-    else if (enter_operator(in, call, answer)) return true;
-  } else {
-    const auto slot = are_of_one_native_type(left, right) ? left.as_object()->type->slots.compare : nullptr;
-    answer = slot != nullptr ? slot(in, op, left, right) : in.not_implemented;
-    if (answer.is(in.not_implemented)) answer = compare_answer(in, op, left, right);
-  }
-  if (raise_failure(in, answer)) return true;
-  drop_operands(frame, a, b, c);
-  registers[a] = std::move(answer);
-  return false;
-}
-
-}  // namespace
-
-bool compare_to_value_step(Interpreter& in, Frame* frame, Word w, CompareOp op) {
-  return enters_or_fails(in, [&] { return compare_to_value(in, frame, w, op); });
-}
-
-bool enter_contains_step(Interpreter& in, Frame* frame, Value& container, Value& item) {
-  Function* const method = special_function(in, container.as_object()->type, SpecialSlot::Contains);
-  if (method == nullptr || (method->code->code_flags & kGenerator)) return false;
-  Value unused;
-  const bool entered = in.vm().enter_with(method, FrameKind::Operator, 0, unused, container, item);
-  const Value* const temporaries = frame->registers + frame->code->first_temporary;
-  if (&container >= temporaries) container = Value();
-  if (&item >= temporaries) item = Value();
-  return entered;
 }
 
 // --- items and attributes

@@ -22,8 +22,10 @@
 
 #include <cmath>
 
+#include "lang/builtins/builtins.h"
 #include "lang/core/interpreter.h"
 #include "lang/objects/attribute_reads.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/protocol.h"
@@ -35,6 +37,8 @@
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 #include "lang/vm/loop/dispatch.h"
+#include "lang/vm/operands.h"
+#include "lang/vm/special.h"
 #include "lang/vm/steps.h"
 
 namespace tessera::lang {
@@ -61,6 +65,7 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
   const Word* pc;
   Value* R;
   TS_ENTER(top_);
+  if (pc == frame->code->words.data()) TS_POLL(pc);
 
 #if TS_THREADED
   TS_NEXT;
@@ -90,9 +95,14 @@ bool VirtualMachine::execute(Frame* entry, Value& out) {
 
 #include "lang/vm/loop/fused.inc"
 
+#include "lang/vm/loop/otherwise.inc"
+
 entered:  // by a step
   TS_RAISE_PENDING();
   TS_ENTER(top_);
+  if (pc != frame->code->words.data()) TS_NEXT;
+begun:  // The first word of a frame is a safe point: methods of operators may call each other without a Call or a loop.
+  TS_POLL(pc);
   TS_NEXT;
 
 #if !TS_THREADED

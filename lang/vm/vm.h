@@ -38,6 +38,8 @@ inline bool holds_no_object(const Value* begin, const Value* end) {
   return std::none_of(begin, end, [](const Value& value) { return value.is_object(); });
 }
 
+enum class SpecialSlot : uint8_t;  // class_slots.h
+
 class VirtualMachine : private ThreadState {
  public:
   explicit VirtualMachine(Interpreter& in);
@@ -89,6 +91,9 @@ class VirtualMachine : private ThreadState {
     Value arguments[] = {Value(std::forward<Operands>(operands))...};
     return enter(method, arguments, kCount, kind, result, answer);
   }
+
+  // Enters the __len__ of `object`, a Call's only argument, as begin_special does, where the function that is called is len().
+  Frame* begin_length(const NativeFunction* function, Value* callee, Value* object);
 
   Frame* top() const { return top_ != nullptr && top_->paused ? nullptr : top_; }  // null: nothing runs
   void set_builtins(Dict* builtins) { builtins_ = builtins; }
@@ -216,6 +221,10 @@ class VirtualMachine : private ThreadState {
   Frame* begin_invoke(Value* object, uint32_t count, InlineCache& cache, uint32_t result);
   // R[A] = R[B].name: the frame of a property's getter, or null.
   Frame* begin_get_attribute(Word w, Str* name, InlineCache& cache);
+  // Enters the function of a script behind a slot of the class of `self`, with one operand more or none (null), for the running word. Returns
+  // null where nothing was done: there is no such function, or its call needs more than a frame.
+  Frame* begin_special(SpecialSlot slot, const Value& self, const Value* other, FrameKind kind, uint32_t result);
+  Frame* begin_item_number(const Value& self, int64_t key, uint32_t result);  // self[key]
   // Calls a method of the object that the window begins with.
   Frame* begin_method(const Value& method, Value* window, uint32_t count, uint32_t result);
   Frame* begin_spread(Value* operands, bool has_keywords, uint32_t result);
@@ -236,6 +245,8 @@ class VirtualMachine : private ThreadState {
   Frame* return_special(Frame* frame, Value& answer, Value& out);
   Frame* return_otherwise(Frame* frame, Value& answer, Value& out);  // and not one to a native
   Frame* return_rarely(Frame* frame, Value& answer, Value& out);
+  Frame* return_operator(Frame* frame, Value& answer);  // of kind Operator, to its caller
+  Frame* return_operator_otherwise(Frame* frame, Value& answer);
   Frame* return_none(Frame* frame, Value& out);
   Frame* leave_frame(Frame* frame, Value answer, Value& out);
   Frame* return_to_instruction(Frame* frame, Value& answer);
@@ -333,6 +344,12 @@ inline Frame* VirtualMachine::push_frame(Function* function, Value* window, uint
   frame->paused = false;
   top_ = frame;
   return frame;
+}
+
+// Where the objects of a frame end whose word is a Return or ReturnNone.
+inline Value* end_of_objects(const Frame* frame) {
+  const uint32_t objects = frame->pc[-1].b;
+  return objects == kNoRegister ? frame->end : frame->registers + objects;
 }
 
 // The registers are emptied while the frame still stands: what a destructor runs gets a window behind them.

@@ -55,6 +55,8 @@ CAUGHT = {
     'at_the_start': 'try:\n    while True: pass\nexcept KeyboardInterrupt: print("caught")',
     'in_a_function': 'def f():\n    try:\n        while True: pass\n    except KeyboardInterrupt: print("caught")\nf()',
     'in_a_native': 'try:\n    sum(range(10**12))\nexcept KeyboardInterrupt: print("caught")',
+    'in_operators': 'class C:\n    def __getitem__(self, n): return n if n < 2 else self[n - 1] + self[n - 2]\n'
+                    'try:\n    C()[60]\nexcept KeyboardInterrupt: print("caught")',
     'in_a_kernel': 'import torch\ntry:\n    torch.ones(1).expand(10**12).sum()\nexcept KeyboardInterrupt: print("caught")\n'
                    'print((torch.ones(500, 500) @ torch.ones(500, 500)).sum().item())',
 }

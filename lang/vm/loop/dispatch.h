@@ -37,19 +37,14 @@
 
 namespace tessera::lang {
 
-// A value on its way from one frame to another, in parts: a Value would have its place in memory, for its destructor.
-inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
-  const Tag old_tag = place.tag();
-  Object* const old = place.as_object();
-  reinterpret_cast<Tag&>(place) = tag;
-  place.replace_int(payload);
-  if (old_tag == Tag::Object && --old->refcount == 0) destroy_object(old);
-}
-
-// The registers of a call that has answered, without the one in which the answer stands.
-[[gnu::always_inline]] inline void drop_window(Value* each, const Value* end, const Value* answer) noexcept {
+// The registers of a call that has answered, without the one in which the answer stands: mostly the first.
+[[gnu::noinline]] inline void drop_window_around(Value* each, const Value* end, const Value* answer) noexcept {
   for (; each != end; ++each)
     if (each != answer) each->clear();
+}
+[[gnu::always_inline]] inline void drop_window(Value* first, const Value* end, const Value* answer) noexcept {
+  if (first != answer) return drop_window_around(first, end, answer);
+  for (Value* each = first + 1; each != end; ++each) each->clear();
 }
 
 }  // namespace tessera::lang
@@ -72,6 +67,17 @@ inline void put_parts(Value& place, Tag tag, int64_t payload) noexcept {
     TS_NEXT;                                \
   }                                         \
   TS_RAISE_PENDING()
+
+// The method of a script's class that answers the running word, entered as a frame where that is all it takes: `begin` is a call of
+// begin_special or a function like it, and `drops` lets go of the operands that are not asked for again.
+#define TS_SPECIAL(condition, begin, drops)                  \
+  if (condition) {                                           \
+    if (Frame* const method_frame = (begin)) [[likely]] {    \
+      drops;                                                 \
+      TS_ENTER(method_frame);                                \
+      goto begun;                                            \
+    }                                                        \
+  }
 
 // A step that may have entered a frame instead of answering (steps.h), or left an exception in pending_: `entered` sees to it.
 #define TS_STEP(step)       \
