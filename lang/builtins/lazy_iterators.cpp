@@ -256,6 +256,8 @@ Value make_reversed(Interpreter& in, Type* type, const Args& args) {
   if (!method.is_undefined() && !method.is_none()) return call_special(in, method, x);
   const bool sequence = method.is_undefined() && of->slots.get_item != nullptr && of->slots.length != nullptr &&
                         of->instance_kind != ObjectKind::Dict;
+  if (!sequence && method.is_undefined() && of->slots.get_item != nullptr && of->slots.length == nullptr && (of->type_flags & kScriptClass))
+    throw_error(ErrorKind::TypeError, "object of type '%s' has no len()", std::string(type_name(in, x)).c_str());
   if (!sequence) throw Error(ErrorKind::TypeError, "'" + std::string(type_name(in, x)) + "' object is not reversible");
   const int64_t size = length(in, x);
   ReversedIterator* it = start<ReversedIterator>(in, type, IteratorKind::Other);

@@ -118,8 +118,9 @@ uint32_t Compiler::spread_call(ast::Call& e, int want) {
   const uint32_t callee = on_top(*e.callee);
   // A star that stands alone needs no list of arguments, and is told of in the callee's name.
   auto* const lone = e.arguments.size() == 1 ? try_as<Starred>(e.arguments[0]) : nullptr;
+  uint32_t star = 0;
   if (lone != nullptr) {
-    emit(Op::SpreadArgs, on_top(*lone->value), callee, 0, e.span);
+    star = on_top(*lone->value);  // what it gives is taken when the keywords are known
   } else {
     const uint32_t list = take_temporary(e.span);
     emit(Op::BuildList, list, list, 0, e.span);
@@ -154,6 +155,7 @@ uint32_t Compiler::spread_call(ast::Call& e, int want) {
       top_ = above;
     }
   }
+  if (lone != nullptr) emit(Op::SpreadArgs, star, callee, 0, e.span);
   top_ = mark;
   const uint32_t to = result(want, e.span);
   emit(Op::CallSpread, callee, !e.keywords.empty(), to, e.span);

@@ -28,12 +28,20 @@ std::vector<const Str*> slot_names(const Type* type) {
   return names;
 }
 
+// Every object of other kinds can be referenced weakly.
+bool has_weak_references(const Type* type) {
+  const ObjectKind kind = type->instance_kind;
+  const bool asks = kind == ObjectKind::Instance || kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Dict || kind == ObjectKind::Boxed;
+  if (!asks && !(type->type_flags & kExceptionType)) return true;
+  return std::any_of(type->mro.begin(), type->mro.end(), [](Type* base) { return dict_get_text(base->attributes(), "__weakref__") != nullptr; });
+}
+
 }  // namespace
 
 bool same_layout(const Type* a, const Type* b) {
   return a->instance_kind == b->instance_kind && a->instance_size == b->instance_size && a->make == b->make &&
          a->attributes_offset == b->attributes_offset && (a->type_flags & kHasSlots) == (b->type_flags & kHasSlots) &&
-         slot_names(a) == slot_names(b);
+         slot_names(a) == slot_names(b) && has_weak_references(a) == has_weak_references(b);
 }
 
 const char* layout_difference(const Type* a, const Type* b) {

@@ -466,6 +466,7 @@ void fill_type(Interpreter& in, Type* type) {
   add_special<&Names::dict_>(in, type, "__dict__", false);
   add_special<&Names::text_signature>(in, type, "__text_signature__", false);
   in.add_member(type, "__basicsize__", [](Interpreter& in2, const Args& a) { return Value::integer(basic_size_in_cpython(in2, as_type(a[0]))); });
+  in.add_member(type, "__dictoffset__", [](Interpreter& in2, const Args& a) { return Value::integer(dict_offset_in_cpython(in2, as_type(a[0]))); });
   in.add_member(type, "__itemsize__", [](Interpreter& in2, const Args& a) { return Value::integer(item_size_in_cpython(in2, as_type(a[0]))); });
   const NativeDef repr[] = {{"__repr__(self, /)", [](Interpreter& in2, const Args& a) { return in2.types.type->slots.repr(in2, a[0]); }}};
   in.add_methods(type, repr, 1);

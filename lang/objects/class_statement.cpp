@@ -163,13 +163,13 @@ bool has_items(Interpreter& in, const Type* type) {
          (in.shared->bytes != nullptr && type->is_subtype_of(in.shared->bytes->bytes));
 }
 
-// Do instances of the bases have a `__dict__` already?
-bool bases_have_dict(const Type* type) {
-  return std::any_of(type->bases.begin(), type->bases.end(), [](const Type* base) {
-    const bool own = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;
-    return own || (base->attributes_offset != 0 && !(base->type_flags & kHasSlots));
-  });
+bool has_instance_dict(const Type* base) {
+  const bool own = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;
+  return own || (base->attributes_offset != 0 && !(base->type_flags & kHasSlots));
 }
+
+// Do instances of the bases have a `__dict__` already?
+bool bases_have_dict(const Type* type) { return std::any_of(type->bases.begin(), type->bases.end(), has_instance_dict); }
 
 bool bases_have_weakref(Interpreter& in, const Type* type) {
   return std::any_of(type->bases.begin(), type->bases.end(), [&](const Type* base) {
@@ -207,7 +207,7 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   Str* slot = intern(in, mangled(type->name->view(), text_of(name)));
   const auto has_own = [type](Str* own) { return dict_get_str(type->attributes(), own) != nullptr; };
   if (slot == in.names->dict_) {
-    if (has_own(slot) || bases_have_dict(type)) throw_error(ErrorKind::TypeError, "__dict__ slot disallowed: we already got one");
+    if (has_own(slot) || has_instance_dict(layout_base(type->bases))) throw_error(ErrorKind::TypeError, "__dict__ slot disallowed: we already got one");
     return add_instance_dict(in, type);
   }
   if (slot == in.names->weakref) {
@@ -219,7 +219,7 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   const bool named_twice = there != nullptr && there->is_object() && there->as_object()->type == in.types.member_descriptor &&
                            object_cast<Property>(*there)->owner.is(as_value(type));
   if (named_twice) return;
-  if (there != nullptr && !(slot == in.names->doc && there->is_none())) {  // a body without docstring has None there
+  if (there != nullptr) {
     throw_error(ErrorKind::ValueError, "%s in __slots__ conflicts with class variable", quote(slot->view()).c_str());
   }
   if (type->attributes_offset == 0) lay_out_slots(type);
@@ -256,8 +256,6 @@ void adjust_methods(Interpreter& in, Type* type) {
   if (has_eq && dict_get_str(type->attributes(), in.names->hash) == nullptr) {
     dict_set_str(in, type->attributes(), in.names->hash, Value::none());
   }
-  if (dict_get_str(type->attributes(), in.names->doc) == nullptr)
-    dict_set_str(in, type->attributes(), in.names->doc, Value::none());
 }
 
 // value.__set_name__(type, key); what it raises is told with its place.
@@ -408,6 +406,8 @@ Value make_class(Interpreter& in, Type* meta, Str* name, const Value& bases, con
   take_names(in, type);
   adjust_methods(in, type);
   add_slots(in, type);
+  if (dict_get_str(type->attributes(), in.names->doc) == nullptr)
+    dict_set_str(in, type->attributes(), in.names->doc, Value::none());
   fill_slots(in, type);
   update_type_flags(in, type);
   if (cell != nullptr) cell->value = result;

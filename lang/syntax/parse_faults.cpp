@@ -74,6 +74,7 @@ class Explainer {
   Answer missing_comma();
   Answer missing_colon();
   Answer exception_list();
+  Answer missing_exception_type();
   Answer import_comma();
   Answer parenthesised_parameters();
   Answer missing_default();
@@ -503,6 +504,12 @@ Explainer::Answer Explainer::missing_colon() {
   return missing();
 }
 
+// except*: without a type
+Explainer::Answer Explainer::missing_exception_type() {
+  if (header() != T::kExcept || at_ != line_ + 2 || before() != T::kStar || (here() != T::kColon && here() != T::kNewline)) return {};
+  return error(span(at_), "expected one or more exception types");
+}
+
 // except A, B:
 Explainer::Answer Explainer::exception_list() {
   if (header() != T::kExcept || here() != T::kComma) return {};
@@ -706,6 +713,7 @@ SyntaxError Explainer::explain() {
                                    &Explainer::missing_comma,
                                    &Explainer::missing_colon,
                                    &Explainer::exception_list,
+                                   &Explainer::missing_exception_type,
                                    &Explainer::import_comma,
                                    &Explainer::parenthesised_parameters,
                                    &Explainer::missing_default,

@@ -113,7 +113,7 @@ Pattern* Builder::instance_pattern(const SyntaxNode& node) {
       Identifier name = identifier(part[0]);
       for (const KeywordPattern& other : keywords) {
         if (other.name.text != name.text) continue;
-        refuse("attribute name repeated in class pattern: " + std::string(name.text), name.span);
+        refuse("attribute name repeated in class pattern: " + std::string(name.text), span(part[1]));
       }
       keywords.push_back({name, pattern(part[1])});
       continue;

@@ -260,7 +260,7 @@ PinnedBuffer::~PinnedBuffer() {
 bool is_index(Interpreter& in, const Value& value) {
   const Value plain = unboxed(value);
   if (plain.is_int() || plain.is_bool()) return true;
-  return plain.is_object() && !type_lookup(plain.as_object()->type, in.names->index).is_undefined();
+  return value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined();
 }
 
 unsigned char byte_value(Interpreter& in, const Value& value, const char* out_of_range) {

@@ -154,9 +154,7 @@ Value expandtabs(Interpreter& in, const Args& args) {
 // --- joining, translating
 
 Value join(Interpreter& in, const Args& args) {
-  if (!is_iterable(in, args[1])) throw Error(ErrorKind::TypeError, "can only join an iterable");
-  const bool script = args[1].is_object() && (args[1].as_object()->type->type_flags & kScriptClass) != 0;
-  const Value items = list_from(in, script ? iter(in, args[1]) : args[1]);  // an iterator's length is asked, as for str
+  const Value items = list_from(in, iterable_to_join(in, args[1]));  // an iterator's length is asked, as for str
   const std::string separator(self_of(args));
   const List* list = as_list(items);
   size_t size = list->size == 0 ? 0 : separator.size() * (list->size - 1);

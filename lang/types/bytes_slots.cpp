@@ -430,7 +430,7 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
     return Value::adopt(zeros);
   }
   if (is_bytes_like(in, source)) return source;
-  if (!is_iterable(in, source)) {
+  if (!may_iterate(in, source)) {
     throw_error(ErrorKind::TypeError, "cannot convert '%s' object to %s", std::string(type_name(in, source)).c_str(),
                 name);
   }

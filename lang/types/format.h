@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "lang/core/error.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -36,6 +37,8 @@ struct FormatSpec {
 FormatSpec parse_format_spec(std::string_view text, std::string_view type_name);
 
 Value format_str_value(Interpreter& in, std::string_view text, std::string_view spec);
+// Names the class of `self` in the message of a format that was refused for the built-in type below it.
+void name_class_in(Interpreter& in, const Value& self, std::string_view built_in, Error& error);
 // `value` is whole (bigint.h).
 Value format_int_value(Interpreter& in, const Value& value, std::string_view spec, std::string_view type_name = "int");
 Value format_float_value(Interpreter& in, double value, std::string_view spec);

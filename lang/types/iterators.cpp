@@ -327,6 +327,25 @@ Value list_reversed(Interpreter& in, const Value& self) {
   sequence_of(it)->index = as_list(self)->size;
   return it;
 }
+bool may_iterate(Interpreter& in, const Value& value, Value* iterator) {
+  if (!is_iterable(in, value)) return false;
+  if (!value.is_object() || !(value.as_object()->type->type_flags & kScriptClass)) return true;
+  try {
+    Value made = iter(in, value);
+    if (iterator != nullptr) *iterator = std::move(made);
+    return true;
+  } catch (const std::exception&) {
+    if (!is_error(in, current_native_exception(in), ErrorKind::TypeError)) throw;
+    return false;
+  }
+}
+
+Value iterable_to_join(Interpreter& in, const Value& value) {
+  Value iterator;
+  if (!may_iterate(in, value, &iterator)) throw Error(ErrorKind::TypeError, "can only join an iterable");
+  return iterator.is_undefined() ? value : iterator;
+}
+
 Value index_iter(Interpreter& in, const Value& self) {
   return sequence_iterator(in, in.types.iterator, IteratorKind::Sequence, self);
 }

@@ -124,6 +124,10 @@ Value range_iter_of(Interpreter& in, int64_t start, int64_t step, int64_t length
 Value set_iter(Interpreter& in, const Value& self);
 Value dict_iter_of(Interpreter& in, const Value& dict, IteratorKind kind, bool reversed = false);
 Value index_iter(Interpreter& in, const Value& self);  // by __getitem__
+// Whether iter() raises no TypeError, which CPython replaces by words of its own where an argument may be iterable; asked of objects of classes alone.
+bool may_iterate(Interpreter& in, const Value& value, Value* iterator = nullptr);
+// The iterator of an object of a class, whose length CPython asks for in join(), or the value itself.
+Value iterable_to_join(Interpreter& in, const Value& value);
 Value callable_iter(Interpreter& in, const Value& function, const Value& sentinel);
 
 // One step of any iterator that `iter` gives, without a look at generators (vm has its own way for those).

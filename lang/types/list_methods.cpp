@@ -312,7 +312,7 @@ Value index_of(Interpreter& in, const Args& args) {
 }
 
 Value sort(Interpreter& in, const Args& args) {
-  list_sort(in, as_list(args[0]), args[1], args[2].as_bool());
+  list_sort(in, as_list(args[0]), args[1], args[2].as_int() != 0);
   return Value::none();
 }
 
@@ -357,7 +357,7 @@ constexpr NativeDef kRows[] = {
     {"reverse(self, /)", reverse, "Reverse in place."},
     {"count(self, value, /)", count, "Return the number of occurrences of value."},
     {"index(self, value, start=..., stop=..., /)", index_of, "Return the first index of value."},
-    {"sort(self, /, *, key=None, reverse: bool = False)", sort, "Sort in place, ascending and stable."},
+    {"sort(self, /, *, key=None, reverse: int = False)", sort, "Sort in place, ascending and stable."},
     {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the list."},
     {"__init__(self, iterable=..., /, **kwargs)", init, "Initialize self."},
 };

@@ -30,6 +30,13 @@
 #include "lang/types/unicode.h"
 
 namespace tessera::lang {
+
+void name_class_in(Interpreter& in, const Value& self, std::string_view built_in, Error& error) {
+  const std::string tail = "for object of type '" + std::string(built_in) + "'";
+  if (!error.message.ends_with(tail)) return;
+  error.message.replace(error.message.size() - built_in.size() - 1, built_in.size(), type_name(in, self));
+}
+
 namespace {
 
 // --- slots
@@ -41,7 +48,12 @@ Value repr_slot(Interpreter& in, const Value& self) {
 Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
   if (spec.empty()) return str(in, self);
   const Value plain = unboxed(self);
-  return is_big_int(plain) ? format_int_value(in, plain, spec) : format(in, plain, spec);
+  try {
+    return is_big_int(plain) ? format_int_value(in, plain, spec) : format(in, plain, spec);
+  } catch (Error& error) {
+    name_class_in(in, self, type_name(in, plain), error);
+    throw;
+  }
 }
 int64_t hash_slot(Interpreter& in, const Value& self) {
   const Value plain = unboxed(self);

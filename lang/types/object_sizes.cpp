@@ -217,6 +217,17 @@ int64_t basic_size_in_cpython(Interpreter& in, const Type* type) {
   return size + (has_dict && item != 0 ? kPointer : 0) + (weak && item == 0 && !has_list ? kPointer : 0);
 }
 
+// Where the first class of the order that has a dict put it: before the object, or behind the items of an int or a tuple.
+int64_t dict_offset_in_cpython(Interpreter& in, const Type* type) {
+  if (type->type_flags & kExceptionType) return 16;
+  for (size_t i = type->mro.size(); i-- > 0;) {
+    const Type* const each = type->mro[i];
+    if ((each->type_flags & kScriptClass) && dict_get_text(each->attributes_so_far(), "__dict__") != nullptr)
+      return item_size_in_cpython(in, each) != 0 ? -kPointer : -(basic_size_in_cpython(in, each) + 3 * kPointer);
+  }
+  return 0;
+}
+
 int64_t collector_head(Interpreter& in, const Value& value) {
   if (!value.is_object()) return 0;
   if (has_dict_before(value)) return kCollectorHead + 2 * kPointer;

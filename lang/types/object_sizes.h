@@ -15,6 +15,8 @@ int64_t size_in_cpython(Interpreter& in, const Value& value);
 // A class's `__basicsize__` and `__itemsize__` in CPython.
 int64_t basic_size_in_cpython(Interpreter& in, const Type* type);
 int64_t item_size_in_cpython(Interpreter& in, const Type* type);
+// A class's `__dictoffset__` in CPython.
+int64_t dict_offset_in_cpython(Interpreter& in, const Type* type);
 // The bytes that CPython allocates before an object: the head of the garbage collector, and the pointers to an instance's dict.
 int64_t collector_head(Interpreter& in, const Value& value);
 

@@ -7,6 +7,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/big_range.h"
 #include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/types.h"
 
@@ -47,12 +48,10 @@ namespace {
 // A bound beyond 64 bits is as good as the last one within.
 int64_t slice_part(Interpreter& in, const Value& part) {
   if (part.is_int() || part.is_bool()) return part.as_int();
-  try {
+  if (is_index(in, part)) {
     const Value whole = whole_index(in, part);
     if (is_big_int(whole)) return whole_sign(whole) < 0 ? INT64_MIN : INT64_MAX;
     return whole.as_int();
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::TypeError) throw;
   }
   throw Error(ErrorKind::TypeError, "slice indices must be integers or None or have an __index__ method");
 }

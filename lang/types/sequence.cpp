@@ -34,15 +34,10 @@ Items items_of(const Value& sequence) {
 
 int64_t clipped(Interpreter& in, const Value& bound, int64_t missing, int64_t size) {
   if (bound.is_undefined()) return missing;
-  int64_t i;
-  try {
-    const Value whole = whole_index(in, bound);
-    if (is_big_int(whole)) return whole_sign(whole) < 0 ? 0 : INT64_MAX;
-    i = whole.as_int();
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::TypeError) throw;
-    throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
-  }
+  if (!is_index(in, bound)) throw Error(ErrorKind::TypeError, "slice indices must be integers or have an __index__ method");
+  const Value whole = whole_index(in, bound);
+  if (is_big_int(whole)) return whole_sign(whole) < 0 ? 0 : INT64_MAX;
+  const int64_t i = whole.as_int();
   return i < 0 ? std::max<int64_t>(i + size, 0) : i;
 }
 
@@ -58,8 +53,8 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times) {
     times = plain.as_int();
     return true;
   }
-  if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) return false;
-  times = index_sized(in, plain, ErrorKind::OverflowError);
+  if (!is_index(in, value)) return false;
+  times = index_sized(in, value, ErrorKind::OverflowError);
   return true;
 }
 
@@ -83,13 +78,13 @@ void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {
 int64_t index_of_key(Interpreter& in, const Value& key, const char* type) {
   const Value plain = unboxed(key);
   if (plain.is_int() || plain.is_bool()) return plain.as_int();
-  if (!plain.is_object() || type_lookup(plain.as_object()->type, in.names->index).is_undefined()) {
+  if (!is_index(in, key)) {
     const std::string_view name(type);
     throw Error(ErrorKind::TypeError, std::string(name.substr(0, name.find(' '))) +
                                           " indices must be integers or slices, not " +
                                           std::string(type_name(in, key)));
   }
-  return index_sized(in, plain, ErrorKind::IndexError);
+  return index_sized(in, key, ErrorKind::IndexError);
 }
 
 int64_t index_sized(Interpreter& in, const Value& value, ErrorKind kind) {

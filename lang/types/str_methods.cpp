@@ -32,10 +32,7 @@ const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder
   if (is_list(iterable) || is_tuple(iterable)) {
     holder = iterable;
   } else {
-    if (!is_iterable(in, iterable)) throw Error(ErrorKind::TypeError, "can only join an iterable");
-    // It is the iterator of a class that CPython asks for its length here.
-    const bool script = iterable.is_object() && (iterable.as_object()->type->type_flags & kScriptClass) != 0;
-    holder = list_from(in, script ? iter(in, iterable) : iterable);
+    holder = list_from(in, iterable_to_join(in, iterable));
   }
   count = is_list(holder) ? as_list(holder)->size : as_tuple(holder)->size;
   return is_list(holder) ? as_list(holder)->items : as_tuple(holder)->items;

@@ -22,7 +22,13 @@ Value repr_slot(Interpreter& in, const Value& self) { return make_str(in, quote(
 Value str_slot(Interpreter& in, const Value& self) { return plain_str(in, self); }
 
 Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
-  return spec.empty() ? str(in, self) : format_str_value(in, text_of(self), spec);
+  if (spec.empty()) return str(in, self);
+  try {
+    return format_str_value(in, text_of(self), spec);
+  } catch (Error& error) {
+    name_class_in(in, self, "str", error);
+    throw;
+  }
 }
 
 int64_t hash_slot(Interpreter&, const Value& self) { return str_hash(as_str(self)); }

@@ -446,6 +446,7 @@ class BraceFormatter {
   size_t field_end(std::string_view text, size_t start) {
     int depth = 1;
     bool in_brackets = false, in_spec = false;
+    size_t conversion = 0;
     for (size_t i = start; i < text.size(); ++i) {
       const char c = text[i];
       if (!in_spec && c == '[') in_brackets = true;
@@ -453,11 +454,13 @@ class BraceFormatter {
         if (c == ']') in_brackets = false;
         continue;
       }
+      if (!in_spec && c == '!') conversion = i;
       if (c == ':' || c == '!') in_spec = true;
       if (c == '{') ++depth;
       if (c == '}' && --depth == 0) return i;
     }
-    value_error("expected '}' before end of string");
+    if (in_spec && conversion + 1 == text.size()) value_error("end of string while looking for conversion specifier");
+    value_error(in_spec ? "unmatched '{' in format spec" : "expected '}' before end of string");
   }
 
   std::string field(std::string_view text, int depth) {

@@ -254,7 +254,7 @@ std::string callee_text(Interpreter& in, const Value& callee) {
     }
   }
   const Value name = find_attr(in, callee, in.names->qualname);
-  if (!is_str(name)) return std::string(type_name(in, callee)) + " object";
+  if (!is_str(name)) return str_text(in, callee);
   const Value module = find_attr(in, callee, in.names->module);
   const bool named = is_str(module) && text_of(module) != "builtins";
   return (named ? std::string(text_of(module)) + "." : "") + std::string(text_of(name)) + "()";

@@ -85,9 +85,9 @@ WALK_LITERALS = {
 
 WALK_PRELUDE = '''
 def doc_of(value):
-    """The docstring, unless it is that of a class of the library, which has words of its own here (docs/differences.md)."""
+    """The docstring, unless it is long: those of the library's classes have words of their own here (docs/differences.md)."""
     doc = value.__doc__
-    return type(doc).__name__ if doc == type(value).__doc__ and type(value).__module__ != '__main__' else doc
+    return doc if doc is None or len(doc) < 30 else 'long'
 
 
 def argparse_namespace(**names):

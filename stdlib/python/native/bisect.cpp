@@ -5,6 +5,7 @@
 #include "lang/objects/class_slots.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/types/sequence.h"
 #include "lang/types/tuple.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -31,7 +32,7 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
   if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
   if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && args[3].is_none() && length(in, a) >= 0)
     throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
-  int64_t high = args[3].is_none() ? length(in, a) : int_argument(in, args[3]);
+  int64_t high = args[3].is_none() ? length(in, a) : index_sized(in, args[3], ErrorKind::OverflowError);
   if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
     throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
   while (low < high) {

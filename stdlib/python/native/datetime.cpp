@@ -55,7 +55,7 @@ Type* span_class(const Value& v) {
   return mro.size() < 3 ? mro[0] : mro[mro.size() - 3];
 }
 
-[[noreturn]] void throw_span_overflow() { throw Error(ErrorKind::OverflowError, "timedelta is out of range"); }
+[[noreturn]] void throw_span_overflow() { throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int"); }
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum;
@@ -222,8 +222,18 @@ Ymd date_of(int64_t ordinal) {
   return {year, month, n - days_before_month(year, month) + 1};
 }
 
+// An argument that is an int of C in CPython.
+int64_t c_int(Interpreter& in, const Value& value) {
+  const Value whole = value.is_int() ? value : whole_index(in, value);
+  if (is_big_int(whole)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C long");
+  const int64_t number = whole.as_int();
+  if (number > INT32_MAX) throw Error(ErrorKind::OverflowError, "signed integer is greater than maximum");
+  if (number < INT32_MIN) throw Error(ErrorKind::OverflowError, "signed integer is less than minimum");
+  return number;
+}
+
 int64_t checked_day(Interpreter& in, const Value* ymd) {
-  const int64_t year = int_argument(in, ymd[0]), month = int_argument(in, ymd[1]), day = int_argument(in, ymd[2]);
+  const int64_t year = c_int(in, ymd[0]), month = c_int(in, ymd[1]), day = c_int(in, ymd[2]);
   if (year < 1 || year > 9999)
     throw_error(ErrorKind::ValueError, "year %lld is out of range", static_cast<long long>(year));
   if (month < 1 || month > 12) throw Error(ErrorKind::ValueError, "month must be in 1..12");
@@ -237,7 +247,7 @@ int64_t checked_clock(Interpreter& in, const Value* parts) {
     int64_t most;
   } kParts[] = {{"hour", 23}, {"minute", 59}, {"second", 59}, {"microsecond", 999'999}};
   int64_t values[4];
-  for (int i = 0; i < 4; ++i) values[i] = int_argument(in, parts[i]);
+  for (int i = 0; i < 4; ++i) values[i] = c_int(in, parts[i]);
   for (int i = 0; i < 4; ++i) {
     if (values[i] < 0 || values[i] > kParts[i].most) {
       throw_error(ErrorKind::ValueError, "%s must be in 0..%lld", kParts[i].name,
@@ -282,7 +292,7 @@ Value make_moment(Interpreter& in, Type* type, const Args& args) {
   Value made = Value::adopt(m);
   m->us = us;
   m->zone = args.count > 1 ? args[1] : Value::none();
-  if (args.count > 2) m->fold = int_argument(in, args[2]);
+  if (args.count > 2) m->fold = c_int(in, args[2]);
   if (m->fold != 0 && m->fold != 1) throw Error(ErrorKind::ValueError, "fold must be either 0 or 1");
   return made;
 }

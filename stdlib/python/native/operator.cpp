@@ -57,7 +57,8 @@ Value op_delitem(Interpreter& in, const Args& args) {
 }
 
 void require_sequence(Interpreter& in, const Value& v) {
-  if (!type_lookup(type_of(in, v), in.names->getitem).is_undefined() && !is_dict(v)) return;
+  const auto has = [&](Str* name) { return !type_lookup(type_of(in, v), name).is_undefined(); };
+  if (has(in.names->getitem) && has(in.names->add) && !is_dict(v)) return;
   throw_error(ErrorKind::TypeError, "'%s' object can't be concatenated", std::string(type_name(in, v)).c_str());
 }
 

@@ -8,6 +8,7 @@
 #include "lang/objects/class.h"
 #include "lang/core/pieces.h"
 #include "lang/core/make_object.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/bytes.h"
@@ -158,8 +159,8 @@ void pack_real(Interpreter& in, const Format& format, const Field& field, const 
   double real;
   try {
     real = real_argument(in, value);
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const std::exception&) {
+    if (!is_error(in, current_native_exception(in), ErrorKind::Exception)) throw;
     throw_struct(in, "required argument is not a float");
   }
   uint64_t bits = 0;
