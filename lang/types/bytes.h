@@ -39,12 +39,12 @@ struct ByteArray : Object {
 // The format of a buffer's items, in the letters of the struct module. An item whose format has more than one letter ("Zd", "2w") can be
 // copied, but not converted to a value.
 struct ItemFormat {
-  char text[14] = "B";
+  const char* text = "B";  // up to a null; it lasts as long as the memory is held
 
   ItemFormat() = default;
-  ItemFormat(char letter) noexcept { text[0] = letter; }
-  explicit ItemFormat(std::string_view letters) noexcept { letters.copy(text, sizeof text - 1), text[letters.size()] = 0; }
-  bool operator==(const ItemFormat&) const = default;
+  ItemFormat(char letter, bool is_native = false) noexcept;  // native: behind '@'
+  explicit ItemFormat(const char* lasting) noexcept : text(lasting) {}
+  bool operator==(const ItemFormat& other) const noexcept { return std::string_view(text) == other.text; }
   // The letter, which may stand behind '@'; 0: there are several.
   char letter() const noexcept {
     const char* const first = text + (text[0] == '@');

@@ -17,6 +17,20 @@
 #include "lang/types/tuple.h"
 
 namespace tessera::lang {
+namespace {
+
+// "@b" for each letter: the format without '@' begins at the letter.
+struct LetterFormats {
+  char text[128][3] = {};
+  constexpr LetterFormats() {
+    for (int i = 0; i < 128; ++i) text[i][0] = '@', text[i][1] = static_cast<char>(i);
+  }
+};
+constexpr LetterFormats kLetterFormats;
+
+}  // namespace
+
+ItemFormat::ItemFormat(char letter, bool is_native) noexcept : text(kLetterFormats.text[letter & 127] + (is_native ? 0 : 1)) {}
 
 MemoryView* view_of(const Value& v) {
   MemoryView* view = as_memory_view(v);

@@ -68,7 +68,7 @@ Value release(Interpreter&, const Args& args) {
 ItemFormat cast_format(std::string_view text) {
   if (text.size() == 1 || (text.size() == 2 && text[0] == '@')) {
     const char letter = text.back();
-    if (letter != 'e' && format_width(letter) != 0) return ItemFormat(text);
+    if (letter != 'e' && format_width(letter) != 0) return ItemFormat(letter, text.size() == 2);
   }
   throw Error(ErrorKind::ValueError,
               "memoryview: destination format must be a native single character format prefixed with an optional '@'");

@@ -21,7 +21,7 @@ namespace {
 constexpr char kArrayLayout[] = "numpy.ndarray";
 
 // In the letters of the struct module, as NumPy tells them; empty: NumPy has no such type.
-std::string_view format_letters(DType dtype) {
+const char* format_letters(DType dtype) {
   switch (dtype) {
     case kBool: return "?";
     case kUInt8: return "B";
@@ -37,7 +37,7 @@ std::string_view format_letters(DType dtype) {
     case kFloat64: return "d";
     case kComplex64: return "Zf";
     case kComplex128: return "Zd";
-    default: return {};
+    default: return nullptr;
   }
 }
 
@@ -91,7 +91,7 @@ bool array_memory(Interpreter& in, const Value& value, Buffer& out, BufferLayout
   if (!is_scalar && !is_tensor(torch_state(in), held)) return false;
   return in_torch(in, std::span<const Value>(), [&] {
     Tensor t = is_scalar ? scalar_tensor(in, value) : array_tensor(tensor_of(held));
-    if (!t.defined() || format_letters(t.dtype()).empty()) return false;
+    if (!t.defined() || format_letters(t.dtype()) == nullptr) return false;
     const size_t width = item_size(t.dtype());
     if (layout != nullptr) lay_out(t, static_cast<int64_t>(width), *layout);
     else if (!t.is_contiguous()) throw Error(ErrorKind::ValueError, "ndarray is not C-contiguous");

@@ -182,7 +182,7 @@ bool show_data(Interpreter&, const Value& self, Buffer& out, BufferLayout* layou
   Data* const data = object_cast<Data>(self);
   const Layout* const items = object_cast<Layout>(data->layout);
   out.data = data->data, out.size = data->size, out.readonly = false, out.item_size = items->item_size, out.exports = &data->exports;
-  out.format = ItemFormat(std::string_view(items->format).substr(0, sizeof out.format.text - 1));
+  out.format = ItemFormat(items->format.c_str());
   out.keeper = self;
   if (layout == nullptr) return true;
   layout->shape = items->shape, layout->given = true;
