@@ -81,8 +81,10 @@ void forget_read(TextFile* f);
 // Appends the text of bytes to `text`.
 void decode_into(Interpreter& in, TextFile* f, std::string_view bytes, bool last);
 // The incremental decoder or encoder of `codec`.
-const Value& decoder_of_codec(Interpreter& in, TextFile* f);
-const Value& encoder_of_codec(Interpreter& in, TextFile* f);
+Value decoder_of_codec(Interpreter& in, TextFile* f);
+Value encoder_of_codec(Interpreter& in, TextFile* f);
+Value decoder_state(Interpreter& in, TextFile* f);  // getstate() of the codec's: (bytes that wait, flags)
+Decoder& decoder_of(TextFile* f);                   // `decoder`, which a script that runs may make anew
 // Bytes of `text` from `at` on that hold `count` characters; `missing` are those that it has not.
 size_t bytes_of(const TextFile* f, int64_t count, int64_t& missing);
 

@@ -84,9 +84,9 @@ class Again {
       return;
     }
     const Tuple& state = *as_tuple(block.state);
-    bytes_ = std::string(BytesLike(in, state[0]).view()) + bytes_;
+    bytes_ = std::string(bytes_of(state[0])) + bytes_;
     flags_ = state[1];
-    now_ = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
+    now_ = decoder_state(in, f);
   }
   ~Again() {
     if (now_.is_undefined()) return;
@@ -114,9 +114,9 @@ class Again {
       const Value decoder = decoder_of_codec(in_, f_);
       const Value text = call_method(in_, decoder, intern(in_, "decode"), {make_bytes(in_, part), Value::boolean(false)});
       lines.translate(text_argument(in_, text, "decoder result"), false, text_, nullptr);
-      const Value state = call_method(in_, decoder, intern(in_, "getstate"));
-      clean_ = length(in_, (*as_tuple(state))[0]) == 0;
-      state_ = index(in_, (*as_tuple(state))[1]) << 1;
+      const Value state = decoder_state(in_, f_);
+      clean_ = bytes_of((*as_tuple(state))[0]).empty();
+      state_ = number_of((*as_tuple(state))[1]) << 1;
     }
     after_return_ = lines.after_return();
     return text_.size();
@@ -137,13 +137,18 @@ class Again {
       return {base + static_cast<int64_t>(low + (ends_here ? 1 : 0)), as_int(state_ | (waits ? 1 : 0)), 0, 0};
     }
     const size_t skipped = count_chars(std::string_view(text_).substr(0, wanted));
-    const int64_t flags = now_.is_undefined() ? 0 : index(in_, flags_) << 1;
+    const int64_t flags = now_.is_undefined() ? 0 : number_of(flags_) << 1;
     return {base, as_int(flags | (block_.before.after_return() ? 1 : 0)), as_int(low), as_int(skipped)};
   }
 
   size_t waiting() const { return bytes_.size() - block_.bytes.size(); }
 
  private:
+  int64_t number_of(const Value& flags) {
+    if (!is_index(in_, flags)) throw Error(ErrorKind::TypeError, "illegal decoder state");
+    return index(in_, flags);
+  }
+
   void set_state(const Value& state) {
     const Value decoder = decoder_of_codec(in_, f_);
     call_method(in_, decoder, intern(in_, "setstate"), {state});
@@ -178,8 +183,8 @@ void restore(Interpreter& in, TextFile* f, const Cookie& cookie) {
   if (cookie.feed < 0 || cookie.skip < 0) throw Error(ErrorKind::OSError, "can't restore logical file position");
   Booking booked;
   booked.cover(in.heap, static_cast<size_t>(cookie.feed));
-  TextBlock read{std::string(static_cast<size_t>(cookie.feed), '\0'), 0, *f->decoder, {}};
-  if (!f->codec.is_undefined()) read.state = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
+  TextBlock read{std::string(static_cast<size_t>(cookie.feed), '\0'), 0, decoder_of(f), {}};
+  if (!f->codec.is_undefined()) read.state = decoder_state(in, f);
   if (f->place == Place::Stream) {
     const Value buffer = f->buffer;
     read.bytes = BytesLike(in, call_method(in, buffer, intern(in, "read"), {Value::integer(cookie.feed)})).view();
@@ -253,7 +258,7 @@ Value file_seek(Interpreter& in, const Args& args) {
   if (truth(in, compare(in, CompareOp::Lt, place, Value::integer(0))))
     throw_error(ErrorKind::ValueError, "negative seek position %s", repr_text(in, place).c_str());
   flush_whole(in, f);
-  const Cookie cookie = unpack(place);
+  const Cookie cookie = unpack(is_whole(place) ? place : call(in, Value(in.types.integer), {place}));
   go_to(in, f, cookie.position, 0);
   forget_read(f);
   restore(in, f, cookie);

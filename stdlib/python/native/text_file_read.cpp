@@ -27,7 +27,9 @@ void forget_read(TextFile* f) {
 namespace {
 
 Value make_incremental(Interpreter& in, TextFile* f, const char* kind) {
-  const Value codec = f->codec, make = get_attr(in, codec, intern(in, kind));
+  const Value codec = f->codec;
+  if (codec.is_undefined()) throw Error(ErrorKind::ValueError, "I/O operation on uninitialized object");  // a script runs __init__ again
+  const Value make = get_attr(in, codec, intern(in, kind));
   return call(in, make, {make_str(in, f->errors_name)});
 }
 
@@ -47,18 +49,33 @@ Value make_incremental(Interpreter& in, TextFile* f, const char* kind) {
 
 }  // namespace
 
-const Value& decoder_of_codec(Interpreter& in, TextFile* f) {
+Value decoder_of_codec(Interpreter& in, TextFile* f) {
   if (f->codec_decoder.is_undefined()) f->codec_decoder = make_incremental(in, f, "incrementaldecoder");
   return f->codec_decoder;
 }
 
-const Value& encoder_of_codec(Interpreter& in, TextFile* f) {
+Value encoder_of_codec(Interpreter& in, TextFile* f) {
   if (f->codec_encoder.is_undefined()) f->codec_encoder = make_incremental(in, f, "incrementalencoder");
   return f->codec_encoder;
 }
 
-void decode_into(Interpreter& in, TextFile* f, std::string_view bytes, bool last) {
+Value decoder_state(Interpreter& in, TextFile* f) {
+  Value state = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
+  if (!is_tuple(state) || as_tuple(state)->size != 2) throw Error(ErrorKind::TypeError, "illegal decoder state");
+  const Value& waiting = as_tuple(state)->items[0];
+  if (!is_bytes(waiting)) {
+    throw_error(ErrorKind::TypeError, "illegal decoder state: the first item should be a bytes object, not '%s'",
+                std::string(type_name(in, waiting)).c_str());
+  }
+  return state;
+}
+
+Decoder& decoder_of(TextFile* f) {
   if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
+  return *f->decoder;
+}
+
+void decode_into(Interpreter& in, TextFile* f, std::string_view bytes, bool last) {
   LineEnds* const ends = f->universal ? &f->ends : nullptr;
   if (!f->codec.is_undefined()) {
     const Value decoder = decoder_of_codec(in, f);
@@ -67,11 +84,11 @@ void decode_into(Interpreter& in, TextFile* f, std::string_view bytes, bool last
       throw_error(ErrorKind::TypeError, "decoder should return a string result, not '%s'",
                   std::string(type_name(in, text)).c_str());
     }
-    f->decoder->translate(text_of(text), last, f->text, ends);
+    decoder_of(f).translate(text_of(text), last, f->text, ends);
     return;
   }
   try {
-    f->decoder->decode(bytes, last, f->text, ends);
+    decoder_of(f).decode(bytes, last, f->text, ends);
   } catch (const DecodeFailure& failure) {
     throw_decode_failure(in, failure, bytes);
   }
@@ -120,9 +137,8 @@ bool fill(Interpreter& in, TextFile* f, bool whole = false) {
     return true;
   }
   flush(in, f);
-  if (!f->decoder) f->decoder = std::make_unique<Decoder>(f->encoding, f->on_error, f->translate);
-  TextBlock read{{}, f->text.size(), *f->decoder, {}};
-  if (!f->codec.is_undefined()) read.state = call_method(in, decoder_of_codec(in, f), intern(in, "getstate"));
+  TextBlock read{{}, f->text.size(), decoder_of(f), {}};
+  if (!f->codec.is_undefined()) read.state = decoder_state(in, f);
   f->booked.cover(in.heap, f->text.size() + kTextBlock);
   in.poll();
   std::string block(kTextBlock, '\0');
@@ -143,7 +159,9 @@ bool fill(Interpreter& in, TextFile* f, bool whole = false) {
   return !f->at_end;
 }
 
+// `bytes` may be more than there are, if a script has read meanwhile.
 Value take(Interpreter& in, TextFile* f, size_t bytes) {
+  bytes = std::min(bytes, f->text.size() - f->at);
   Value text = make_str(in, std::string_view(f->text).substr(f->at, bytes));
   f->at += bytes;
   return text;
