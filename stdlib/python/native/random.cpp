@@ -104,6 +104,7 @@ Value getrandbits(Interpreter& in, const Args& args) {
 
 Value randbelow(Interpreter& in, const Args& args) {
   const Value n = whole_index(in, args[1]);
+  if (whole_sign(n) <= 0) throw Error(ErrorKind::ValueError, "n must be positive");  // nothing that is drawn would do
   Mersenne& twister = self_of(args)->twister;
   if (!is_big_int(n)) return Value::integer(static_cast<int64_t>(twister.below(static_cast<uint64_t>(n.as_int()))));
   const uint64_t bits = whole_bit_length(n);
