@@ -4,6 +4,7 @@
 
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/str.h"
@@ -318,7 +319,7 @@ Value unparsed(Interpreter& in, std::string_view text) {
   const Value whole = make_str(in, "(" + std::string(starred ? text.substr(1) : text) + "\n)");
   const Value tree = call(in, get_attr(in, ast, intern(in, "parse")), {whole, make_str(in, "<annotation>"), make_str(in, "eval")});
   const Value plain = call(in, get_attr(in, Value(in.import("_ast_unparse")), intern(in, "unparse_annotation")), {tree});
-  return starred ? make_str(in, "*" + std::string(text_of(plain))) : plain;
+  return starred ? make_str(in, "*" + std::string(object_cast<Str>(plain)->view())) : plain;
 }
 
 }  // namespace

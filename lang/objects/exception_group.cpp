@@ -271,6 +271,10 @@ Value group_to_raise(Interpreter& in, const Value& original, const Value& list) 
   return new_group(in, in.shared->empty_str, make_list(in, raised.data(), static_cast<uint32_t>(raised.size())));
 }
 
+bool makes_groups(const Type* type) {
+  return std::any_of(type->mro.begin(), type->mro.end(), [](const Type* base) { return base->make == TypeMaker(make_group); });
+}
+
 void become_exception_group(Interpreter& in, Type* type, ErrorKind kind) {
   type->make = make_group;
   type->slots.str = group_str;

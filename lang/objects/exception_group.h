@@ -10,6 +10,7 @@ class Interpreter;
 struct Type;
 
 // Makes of a new class of exceptions the one of the two that `kind` says.
+bool makes_groups(const Type* type);  // whether it is BaseExceptionGroup or a class below it
 void become_exception_group(Interpreter& in, Type* type, ErrorKind kind);
 
 bool is_exception_group(Interpreter& in, const Value& value);

@@ -336,7 +336,12 @@ Value new_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
   --rest.count;
-  return make_instance_of(in, object_cast<Type>(args[0]), rest, false);
+  Type* const type = object_cast<Type>(args[0]);
+  if (makes_groups(type)) {
+    const std::string name(type->name->view());
+    throw_error(ErrorKind::TypeError, "BaseException.__new__(%s) is not safe, use %s.__new__()", name.c_str(), name.c_str());
+  }
+  return make_instance_of(in, type, rest, false);
 }
 
 constexpr NativeDef kOwnText[] = {

@@ -2,6 +2,8 @@
 //
 // Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
 // of list must reach the list's.
+#include <algorithm>
+
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -169,8 +171,11 @@ void add_comparisons(Interpreter& in, Type* type) {
 Value m_new(Interpreter& in, const Args& args) {
   const Type* owner = args.callee->owner;
   Type* type = object_cast<Type>(args[0]);
-  if (owner == in.types.integer && type == in.types.boolean)
-    throw Error(ErrorKind::TypeError, "int.__new__(bool) is not safe, use bool.__new__()");
+  const Type* const native = *std::find_if(type->mro.begin(), type->mro.end(), [](const Type* t) { return !(t->type_flags & kScriptClass); });
+  if (native->make != owner->make) {  // a native type that makes its instances in another way
+    throw_error(ErrorKind::TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", std::string(type_name(in, owner)).c_str(),
+                std::string(type_name(in, type)).c_str(), std::string(type_name(in, native)).c_str());
+  }
   Args rest = args;
   ++rest.values;
   --rest.count;

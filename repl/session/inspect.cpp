@@ -2,6 +2,7 @@
 
 #include "lang/assist/call_form.h"
 #include "lang/assist/complete.h"
+#include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
@@ -65,13 +66,13 @@ std::string inspection(Session& session, std::string_view name, bool source) {
     list_append(in, as_list(signatures), make_str_lossy(in, form.text));
   const Value text =
       call(in, describing(in, "describe"), {make_str_lossy(in, name), value, signatures, Value::boolean(source)});
-  return std::string(text_of(text));
+  return std::string(object_cast<Str>(text)->view());
 }
 
 std::string source_of(Session& session, const Value& value) {
   Interpreter& in = session.interpreter();
   const RunScope run(in.vm());
-  return std::string(text_of(call(in, describing(in, "source_of"), {value})));
+  return std::string(object_cast<Str>(call(in, describing(in, "source_of"), {value}))->view());
 }
 
 }  // namespace tessera::repl

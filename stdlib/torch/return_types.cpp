@@ -1,7 +1,11 @@
 #include "stdlib/torch/return_types.h"
 
+#include <algorithm>
+
+#include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
+#include "lang/types/tuple.h"
 #include "lang/types/dict.h"
 
 namespace tessera::stdlib {
@@ -16,12 +20,28 @@ Value repr_named(Interpreter& in, const Value& self) {
   const Tuple* tuple = as_tuple(self);
   Type* type = self.as_object()->type;
   const Value names = type_lookup(type, intern(in, "__match_args__"));
+  if (!is_tuple(names) || as_tuple(names)->size != tuple->size) throw Error(ErrorKind::TypeError, "__match_args__ was replaced");
   std::string text = "torch.return_types." + std::string(type->name->view()) + "(\n";
   for (uint32_t i = 0; i < tuple->size; ++i) {
-    text += std::string(text_of(as_tuple(names)->items[i])) + "=" + repr_text(in, tuple->items[i]);
+    text += std::string(object_cast<Str>(as_tuple(names)->items[i])->view()) + "=" + repr_text(in, tuple->items[i]);
     text += i + 1 < tuple->size ? ",\n" : ")";
   }
   return make_str(in, text);
+}
+
+// As of a structseq: one argument, with as many items as the op has results.
+Value make_named(Interpreter& in, Type* type, const Args& args) {
+  if (args.count != 1) throw_error(ErrorKind::TypeError, "%s() takes one sequence", std::string(type->name->view()).c_str());
+  const Value items = tuple_from(in, args[0]);
+  const Tuple* const fields = object_cast<Tuple>(type_lookup(type, intern(in, "__match_args__")));
+  if (as_tuple(items)->size != fields->size) {
+    throw_error(ErrorKind::TypeError, "torch.return_types.%s() takes a %u-sequence (%u-sequence given)", std::string(type->name->view()).c_str(),
+                fields->size, as_tuple(items)->size);
+  }
+  Tuple* const made = new_tuple(in, fields->size, type);
+  const Value holder = Value::adopt(made);
+  std::copy_n(as_tuple(items)->items, fields->size, made->items);
+  return holder;
 }
 
 // `given`: of a call with out=, whose results have a type of their own.
@@ -37,6 +57,7 @@ Type* named_type_for(Interpreter& in, const OpEntry& entry, bool given) {
   spec.size = sizeof(Tuple);
   spec.base = in.types.tuple;
   Type* type = in.new_type(spec);
+  type->make = make_named;
   type->slots.repr = repr_named;
   type->slots.str = repr_named;
   std::vector<Value> names;

@@ -78,7 +78,7 @@ TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList&
   const Value given[] = {wrap_list(*in, grads), wrap_list(*in, saved)};
   const Value answer = call(*in, function, Args{given, 2, nullptr, nullptr});
   TensorList list;
-  for (const Value& item : *as_tuple(answer)) {
+  for (const Value& item : *object_cast<Tuple>(answer)) {
     if (!item.is_none() && !is_tensor(torch_state(*in), item))
       throw Error(ErrorKind::RuntimeError, "expected Variable or None (got " + std::string(type_name(*in, item)) + ")");
     list.push_back(item.is_none() ? Tensor() : resolved(tensor_of(item)));

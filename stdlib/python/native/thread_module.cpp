@@ -129,6 +129,7 @@ void show_own(Interpreter& in, const Value& self) {
 }
 
 Value make_local(Interpreter& in, Type* type, const Args& args) {
+  if (type->attributes_offset == 0) throw Error(ErrorKind::TypeError, "cannot create '_thread._local_base' instances");  // nor such with slots alone
   const bool script_init = has_script_init(in, type);
   if (args.count != 0 && !script_init) throw Error(ErrorKind::TypeError, "Initialization arguments are not supported");
   auto* const local = make_object<Local>(in, type);
