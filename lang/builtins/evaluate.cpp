@@ -154,7 +154,7 @@ Value eval_function(Interpreter& in, const Args& args) {
   if (!locals.is_none() && !is_mapping(in, locals)) throw Error(ErrorKind::TypeError, "locals must be a mapping");
   if (!globals.is_none() && !is_dict(globals)) {
     throw Error(ErrorKind::TypeError, is_mapping(in, globals)
-                                          ? "globals must be a real dict; try eval(code, {}, mapping)"
+                                          ? "globals must be a real dict; try eval(expr, {}, mapping)"
                                           : "globals must be a dict");
   }
   Names names;
@@ -288,7 +288,7 @@ constexpr NativeDef kRows[] = {
     {"compile(source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *, "
      "_feature_version: int = -1)",
      compile_function, "Compile source into a code object that can be executed by exec() or eval()."},
-    {"__import__(name, globals=None, locals=None, fromlist=(), level: int = 0)", import_function,
+    {"__import__(name, globals=None, locals=None, fromlist=(), level: cint = 0)", import_function,
      "Import a module: what the import statement calls."},
     {"breakpoint", breakpoint_function, "Call sys.breakpointhook() with these arguments."},
 };

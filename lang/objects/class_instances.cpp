@@ -74,7 +74,8 @@ bool init_runs(const Type* type, const Value& init) {
   if (!init.is_object() || init.as_object()->kind != ObjectKind::NativeFunction)
     return !init.is_undefined();
   const Type* owner = object_cast<NativeFunction>(init)->owner;
-  if (owner == nullptr || owner == owner->owner->types.object) return false;
+  if (owner == nullptr) return (type->type_flags & kScriptClass) != 0;  // a function of a module, which is bound to nothing
+  if (owner == owner->owner->types.object) return false;
   if (owner->type_flags & kScriptClass) return true;
   return (type->type_flags & kScriptClass) &&
          (owner->instance_kind == ObjectKind::List || owner->instance_kind == ObjectKind::Dict ||
@@ -95,9 +96,11 @@ bool is_object_method(Interpreter& in, const Value& found, Str* name) {
 
 // Runs the __init__ of what __new__ has made. Out of line: most classes that come here have none that runs.
 [[gnu::noinline]] void initialise(Interpreter& in, const Value& object, const Value& method, const Args& args) {
+  const bool unbound = is_native_function(method) && object_cast<NativeFunction>(method)->owner == nullptr;
   const bool plain = is_function(method) || is_native_function(method);
   const RecursionGuard guard(in, " while calling a Python object");
-  const Value answer = plain ? call_with(in, method, object, args)
+  const Value answer = unbound ? call(in, method, args)
+                       : plain ? call_with(in, method, object, args)
                              : call(in, bind_attribute(in, method, object, type_of(in, object)), args);
   if (!answer.is_none()) {
     throw_error(ErrorKind::TypeError, "__init__() should return None, not '%s'",

@@ -301,7 +301,6 @@ constexpr NativeDef kTextRows[] = {
     {"islower(self, /)", cased<is_lower, is_upper>, "True if the letters are lowercase, and there is one."},
     {"isupper(self, /)", cased<is_upper, is_lower>, "True if the letters are uppercase, and there is one."},
     {"istitle(self, /)", istitle, "True if words begin with the only uppercase letters."},
-    {"__getnewargs__(self, /)", new_arguments, ""},
 };
 
 // The fill byte is a bytes object, which a signature cannot have as a default.
@@ -322,7 +321,7 @@ constexpr NativeDef kPadRows[] = {
      [](Interpreter& in, const Args& args) { return with_blank(in, args, center); }, "Centered in a field."},
 };
 
-constexpr NativeDef kBytesRows[] = {{"__bytes__(self, /)", plain_bytes, "The bytes themselves."}};
+constexpr NativeDef kBytesRows[] = {{"__bytes__(self, /)", plain_bytes, "The bytes themselves."}, {"__getnewargs__(self, /)", new_arguments, ""}};
 
 // --- what changes a bytearray
 

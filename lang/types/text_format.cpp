@@ -216,7 +216,13 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
         !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
       throw Error(ErrorKind::TypeError, "%c requires int or char");
     }
-    const Value whole = whole_index(in, value);
+    Value whole;
+    try {
+      whole = whole_index(in, value);
+    } catch (const std::exception&) {
+      if (!is_error(in, current_native_exception(in), ErrorKind::Exception)) throw;
+      throw Error(ErrorKind::TypeError, "%c requires int or char");
+    }
     cp = is_big_int(whole) ? -1 : whole.as_int();
     if (cp < 0 || cp > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
     append_char(out, static_cast<uint32_t>(cp));

@@ -135,8 +135,10 @@ bool is_offered_by_module(const Function* function) {
          known_cast<BoundMethod>(*found)->function.as_object() == function;
 }
 
-void as_c_int(Interpreter& in, const Value& value) {
+void as_c_int(Interpreter& in, const Value& value, bool of_week) {
   const Value whole = whole_index(in, value);
+  if (of_week && (is_big_int(whole) || whole.as_int() > INT32_MAX || whole.as_int() < INT32_MIN))
+    throw Error(ErrorKind::ValueError, "ISO calendar component out of range");
   if (is_big_int(whole)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C long");
   if (whole.as_int() > INT32_MAX) throw Error(ErrorKind::OverflowError, "signed integer is greater than maximum");
   if (whole.as_int() < INT32_MIN) throw Error(ErrorKind::OverflowError, "signed integer is less than minimum");
@@ -145,7 +147,7 @@ void as_c_int(Interpreter& in, const Value& value) {
 // A format converts an argument before it misses the next one: `kinds` has a letter for each parameter, i for an int.
 void convert_by_format(Interpreter& in, std::string_view kinds, const Args& args, uint32_t skip) {
   for (size_t i = 0; i < kinds.size() && i + skip < args.positional(); ++i)
-    if (kinds[i] == 'i') as_c_int(in, args[static_cast<uint32_t>(i + skip)]);
+    if (kinds[i] == 'i' || kinds[i] == 'w') as_c_int(in, args[static_cast<uint32_t>(i + skip)], kinds[i] == 'w');
 }
 
 }  // namespace

@@ -60,6 +60,13 @@ bool asks_repetition(const char* what, const Value& left, const Value& right) {
   return failure(in, ErrorKind::TypeError, words);
 }
 
+// A class below a sequence with a __mul__ of its own is asked as a number is, and its inherited __rmul__ takes an int alone.
+[[gnu::cold, gnu::noinline]] bool repeats_by_method(Interpreter& in, const Value& right) {
+  if (!is_sequence(right) || !is_of_script(right)) return false;
+  const Value& own = type_lookup(right.as_object()->type, in.names->mul);
+  return is_function(own) && is_native_method(type_lookup(right.as_object()->type, in.names->rmul));
+}
+
 // The functions unsupported, bad_operand and incomparable return a failure (failure.h).
 [[gnu::cold, gnu::noinline]] Value unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
   if (asks_repetition(what, left, right))
@@ -160,6 +167,8 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
   }
+  if (op == BinaryOp::Mul && is_sequence_case(op, left) && repeats_by_method(in, right))
+    throw_failure(refused(in, {"'", type_name(in, left), "' object cannot be interpreted as an integer"}));
   if (left_slot != nullptr) {
     Value answer = left_slot(in, op, left, right, false, dying);
     if (!answer.is(in.not_implemented)) return answer;
@@ -439,7 +448,7 @@ void del_item(Interpreter& in, const Value& object, const Value& key) {
   if (const auto slot = type_of(in, object)->slots.del_item) return slot(in, object, key);
   check_sequence_key(in, object, key);
   // CPython has two sentences: the first is for an index into a sequence.
-  const auto may_be_sequence = [](const Type* type) { return type->slots.length != nullptr || (type->type_flags & kScriptClass); };
+  const auto may_be_sequence = [](const Type* type) { return type->slots.length != nullptr || (type->type_flags & (kScriptClass | kSpeaksAsC)) == kScriptClass; };
   const bool by_index = object.is_object() && may_be_sequence(type_of(in, object)) && (key.is_int() || key.is_bool());
   throw_error(ErrorKind::TypeError, "'%s' object %s support item deletion", std::string(type_name(in, object)).c_str(),
               by_index ? "doesn't" : "does not");

@@ -53,7 +53,7 @@ SCOPES_PRELUDE = '''
 def hashed(value):
     """The hash, unless it is made of the object's address."""
     h = hash(value)
-    return 'by address' if h == object.__hash__(value) else h
+    return 'by address' if type(value).__hash__ in (object.__hash__, BaseException.__hash__) else h
 
 
 def said(value):
@@ -226,7 +226,7 @@ class Scopes:
         lines += pick([[], ['    def __init__(self, *v): self.a = v'], ['    a = 3'], ['    def m(self): return self.__p']])
         lines += [f'class {name}({base}{pick(["", "", ", str", ", Recorder", ", list"])}):'] + pick([['    pass'], ['    __slots__ = ("c",)'], ['    __slots__ = ()'], ['    x = 1'], ['    __slots__ = "a", "__dict__"']])
         lines += [f'{a} = {pick([name, base])}()']
-        uses = [f'{a}.a', f'setattr({a}, "a", 5)', f'setattr({a}, "q", 5)', f'delattr({a}, "a")', f'vars({a})', f'{name}.a', f'{base}.a', f'{base}.a.__get__({a})', f'{base}.a.__set__({a}, 3)', f'hasattr({a}, "__dict__")', f'{name}.__slots__', f'copy.copy({a}) is None', f'weakref.ref({a})() is {a}', f'setattr({a}, "c", 1)', f'sorted(vars({name}))[:0]', f'{a}.__class__.__name__', f'{a}.b', f'setattr({a}, "__class__", {base})', f'type({base}.__dict__.get("a")).__name__', f'{base}.a.__doc__', f'{base}.a.__name__', f'inspect.ismemberdescriptor({base}.a)', f'{base}.__p', f'{name}.__base__.__name__', f'{base}.a.__objclass__ is {base}', f'repr({base}.__dict__.get("a"))', f'{name}.__dictoffset__ != 0', f'{name}.__basicsize__ > 0', f'pickle_state({a})', f'{a} == {name}()']
+        uses = [f'{a}.a', f'setattr({a}, "a", 5)', f'setattr({a}, "q", 5)', f'delattr({a}, "a")', f'vars({a})', f'{name}.a', f'{base}.a', f'{base}.a.__get__({a})', f'{base}.a.__set__({a}, 3)', f'hasattr({a}, "__dict__")', f'{name}.__slots__', f'copy.copy({a}) is None', f'weakref.ref({a})() is {a}', f'setattr({a}, "c", 1)', f'sorted(vars({name}))[:0]', f'{a}.__class__.__name__', f'{a}.b', f'setattr({a}, "__class__", {base})', f'type({base}.__dict__.get("a")).__name__', f'doc_of({base}.a)', f'{base}.a.__name__', f'inspect.ismemberdescriptor({base}.a)', f'{base}.__p', f'{name}.__base__.__name__', f'{base}.a.__objclass__ is {base}', f'repr({base}.__dict__.get("a"))', f'{name}.__dictoffset__ != 0', f'{name}.__basicsize__ > 0', f'pickle_state({a})', f'{a} == {name}()']
         return ['try:'] + indent(lines + [f'outcome(lambda: {u})' for u in self.some(uses, 3, 7)]) + ['except Exception as e: print(type(e).__name__ + ":", e)']
 
     def decorators(self, depth):

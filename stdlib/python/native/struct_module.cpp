@@ -57,6 +57,7 @@ Format parse_format(Interpreter& in, const Value& value) {
     throw_error(ErrorKind::TypeError, "Struct() argument 1 must be a str or bytes object, not %s",
                 std::string(type_of(in, value)->name->view()).c_str());
   }
+  if (is_str(value) && !as_str(value)->is_ascii()) call_method(in, value, intern(in, "encode"), {make_str(in, "ascii")});
   std::string_view text = is_str(value) ? text_of(value) : bytes_of(value);
   Format format;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
