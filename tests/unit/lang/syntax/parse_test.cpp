@@ -19,9 +19,12 @@ std::string repeat(std::string_view text, int times) {
   return result;
 }
 
-// "Class line message", or "ok".
+// "Class line message", or "ok". A refusal that waits until the names of all scopes are known is told as the others are.
 std::string outcome(std::string_view text, ParseMode mode = ParseMode::kFile) {
-  ParseResult result = parse(Source("test", text), mode);
+  const Source source("test", text);
+  ParseResult result = parse(source, mode);
+  if (result && !result.tree->late_refusal.empty())
+    return "SyntaxError " + std::to_string(source.line_number(result.tree->late_span.begin)) + " " + result.tree->late_refusal;
   if (result) return "ok";
   return std::string(result.error->class_name()) + " " + std::to_string(result.error->line) + " " +
          result.error->message;
