@@ -282,6 +282,7 @@ bool take_step(Interpreter& in, Statement* statement) {
     Statement* statement;
     ~Reset() { reset_statement(statement); }
   } const reset_after{statement};
+  statement->run = nullptr;
   fail(db, code);
 }
 
@@ -374,6 +375,12 @@ Value rows(Interpreter& in, const Args& args) {
   return Value::boolean(true);
 }
 
+// Has a step failed, or a callback ended it?
+Value ended(Interpreter&, const Args& args) {
+  const Run* const run = known_cast<Run>(args[0]);
+  return Value::boolean(known_cast<Statement>(run->statement)->run != run);
+}
+
 Value busy(Interpreter&, const Args& args) {
   Program* const program = statement_of(args)->program;
   return Value::boolean(program != nullptr && library().stmt_busy(program) != 0);
@@ -405,6 +412,7 @@ const NativeDef kRunMethods[] = {
     {"_reset(self, /)", reset},
     {"_row(self, text_factory, converters, /)", row},
     {"_rows(self, rows, most, /)", rows},
+    {"_ended(self, /)", ended},
     {"_writes(self, /)", writes},
     {"_columns(self, /)", columns},
 };
