@@ -427,7 +427,8 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
     if (is_type(object)) return set_type_attribute(in, as_type(object), name, value);
     if (name == in.names->dict_) throw_error(ErrorKind::AttributeError, "readonly attribute");
     if (!value.is_undefined()) return dict_set_str(in, dict, name, value);
-    if (!dict_delete_str(in, dict, name)) no_attribute(in, object, name);
+    if (!dict_delete_str(in, dict, name))
+      throw_attribute_error(in, object, name, "'" + std::string(type_name(in, object)) + "' object has no attribute '" + text(name) + "'");
     return;
   }
   if (has_dict) {

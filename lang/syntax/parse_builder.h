@@ -127,7 +127,7 @@ class Builder {
   ast::Stmt* decorated(const SyntaxNode& node);
   ast::Stmt* async_statement(const SyntaxNode& node, ast::ExprList decorators);
   std::span<ast::Identifier> name_list(const SyntaxNode& node);
-  ast::Parameters parameters(Nodes nodes);
+  ast::Parameters parameters(Nodes nodes, bool is_lambda = false);
   ast::Identifier dotted(const SyntaxNode& node);
   ast::Expr* target(const SyntaxNode& node);
   void check_comparison(const ast::Expr& whole, const SyntaxNode& node, const SyntaxNode& right);

@@ -424,7 +424,7 @@ std::span<ForClause> Builder::for_clauses(const SyntaxNode& node) {
 // ---- lambda, yield, := ------------------------------------------------------------------------------------------------
 
 Expr* Builder::lambda(const SyntaxNode& node) {
-  Parameters given = parameters(node.all().first(node.count - 1));
+  Parameters given = parameters(node.all().first(node.count - 1), true);
   return make<Lambda>(span(node), given, expression(node[node.count - 1]), false);
 }
 

@@ -475,7 +475,7 @@ Explainer::Answer Explainer::missing_colon() {
       if (at_ == word + 1) return missing();
       return {};
     case T::kDef: {
-      if (at_ == word + 2 && is_name(kind(word + 1))) return error(span(at_), "expected '('");
+      if (at_ == word + 2 && is_name(kind(word + 1))) return error(whole(at_), "expected '('");
       std::uint32_t close = kind(word + 2) == T::kLeftParen ? closing_of(word + 2) : kNowhere;
       if (close == kNowhere || at_ <= close) return {};
       if (kind(close + 1) == T::kArrow && at_ == close + 2) return error(span(close + 1), "expected ':'");

@@ -139,7 +139,7 @@ Pattern* Builder::mapping_pattern(const SyntaxNode& node) {
     if (key.kind == Syntax::number_pattern) value = number_value(key);
     else if (key.kind == Syntax::dotted_name) value = dotted_value(key);
     else value = key.kind == Syntax::string_pattern ? expression(key[0]) : constant(key);
-    if (is<Name>(*value)) refuse("invalid syntax", span(key));
+    if (is<Name>(*value)) refuse("invalid syntax", token_span(key.last));  // where an attribute's dot is missing
     if (is<FString>(*value))
       refuse("mapping pattern keys may only match literals and attribute lookups", span(node));
     items.push_back({value, pattern(part[1])});

@@ -420,11 +420,12 @@ class ParameterList {
     has_slash_ = true;
   }
 
-  void add_star(Span where) {
+  // `bare`: where a star without a name and without parameters behind it is refused.
+  void add_star(Span where, Span bare) {
     if (has_keywords_) refuse("arguments cannot follow var-keyword argument", where);
     if (has_star_) refuse("* argument may appear only once", where);
     has_star_ = true;
-    bare_star_ = where;
+    bare_star_ = bare;
   }
 
   // A name; `kind` is kRegular for one without a star.
@@ -469,7 +470,7 @@ class ParameterList {
   bool has_default_ = false;
 };
 
-Parameters Builder::parameters(Nodes nodes) {
+Parameters Builder::parameters(Nodes nodes, bool is_lambda) {
   ParameterList list;
   std::size_t i = 0;
   auto name_and_more = [&](Nodes from, std::size_t& at) {
@@ -489,7 +490,9 @@ Parameters Builder::parameters(Nodes nodes) {
       list.add_slash(span(node), tokens_.kind(node.last) == Token::kComma);
       ++i;
     } else if (node.kind == Syntax::star_mark) {
-      list.add_star(span(node));
+      // A bare * of a lambda is refused at the token where CPython stopped reading.
+      const std::uint32_t next = tokens_.kind(node.last) == Token::kComma ? node.last + 1 : node.last;
+      list.add_star(span(node), is_lambda ? token_span(next) : span(node));
       bool named = ++i < nodes.size() && nodes[i].first == node.last && nodes[i].kind == Syntax::any_name;
       if (named) list.add(name_and_more(nodes, i), ParameterKind::kVarPositional);
     } else if (node.kind == Syntax::any_name) {

@@ -51,9 +51,11 @@ bool proxy_contains(Interpreter& in, const Value& self, const Value& key) { retu
 Value proxy_iter(Interpreter& in, const Value& self) { return iter(in, held(self)); }
 
 Value proxy_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  const Value right = is_proxy(in, other) ? held(other) : other;
-  const bool plain = is_exact_dict(in, held(self)) && is_exact_dict(in, right);
-  return compare(in, op, plain ? held(self) : safe_copy(in, held(self)), plain ? right : safe_copy(in, right));
+  if (is_proxy(in, other)) {  // which is asked in turn, the other way round
+    return compare(in, op, is_exact_dict(in, held(self)) ? held(self) : safe_copy(in, held(self)), other);
+  }
+  const bool plain = is_exact_dict(in, held(self)) && is_exact_dict(in, other);
+  return compare(in, op, plain ? held(self) : safe_copy(in, held(self)), plain ? other : safe_copy(in, other));
 }
 
 Value proxy_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {

@@ -14,6 +14,7 @@
 #include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/unicode.h"
+#include "lang/types/setup.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/regex/program.h"
 #include "stdlib/python/native/regex_template.h"
@@ -708,7 +709,7 @@ void destroy(Interpreter& in, Object* self) {
 Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*destroy)(Interpreter&, Object*)) {
   NativeTypeSpec spec;
   spec.name = name;
-  spec.module = name.starts_with("SRE") ? "_sre" : "re";
+  spec.module = name.starts_with("SRE") ? "_sre" : name == "callable_iterator" ? "builtins" : "re";
   spec.size = size;
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
@@ -757,6 +758,7 @@ void fill_regex(Interpreter& in, Module& module) {
   types->iterator = make_type(in, "callable_iterator", sizeof(FinderObject), destroy<FinderObject>);
   types->iterator->slots.iter = iter_self;
   types->iterator->slots.next = finder_next;
+  slot_methods(in, types->iterator);
 
   static const NativeDef kScannerMethods[] = {
       {"search(self)", scanner_search, "The next match."},
