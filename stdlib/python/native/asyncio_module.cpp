@@ -2,6 +2,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -78,6 +79,7 @@ Value wait_for_future(Interpreter& in, const Args& args) {
 // (True, what the coroutine yields) or (False, its result); `exception` is raised at its await unless it is None.
 Value advance(Interpreter& in, const Args& args) {
   Value out;
+  if (!args[1].is_none()) object_cast<lang::Exception>(args[1]);
   const bool more = args[1].is_none() ? iterator_resume(in, args[0], Value::none(), out)
                                       : iterator_throw(in, args[0], args[1], out);
   return make_tuple(in, {Value::boolean(more), out});

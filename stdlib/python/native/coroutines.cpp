@@ -53,7 +53,7 @@ Value set_origin_depth(Interpreter& in, const Args& args) {
 
 // The function gets a code of its own, since other functions may be made of the same one.
 Value make_iterable_coroutine(Interpreter& in, const Args& args) {
-  Function* const function = as_function(args[0]);
+  Function* const function = object_cast<Function>(args[0]);
   const Value code = copy_code(in, function->code);
   Code* const copy = object_cast<Code>(code);
   copy->code_flags |= kIterableCoroutine;

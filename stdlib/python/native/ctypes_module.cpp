@@ -171,6 +171,7 @@ Value resize(Interpreter& in, const Args& args) {
   Data* const data = data_of(args[0]);
   const size_t size = static_cast<size_t>(int_argument(in, args[1]));
   if (data->exports != 0) throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");
+  if (const size_t least = object_cast<Layout>(data->layout)->size; size < least) throw_error(ErrorKind::ValueError, "minimum size is %zu", least);
   Block* const old = object_cast<Block>(data->block);
   const Value made = make_block(in, old->type, size);
   memcpy(known_cast<Block>(made)->data, data->data, std::min(size, data->size));

@@ -284,7 +284,7 @@ void listen(Parser* p, int event, bool on) {
 
 // --- the object
 
-std::string optional_text(const Value& v) { return v.is_none() ? std::string() : std::string(text_of(v)); }
+std::string optional_text(const Value& v) { return v.is_none() ? std::string() : std::string(object_cast<Str>(v)->view()); }
 
 Value new_parser(Interpreter& in, Type* type, Handle* handle) {
   if (handle == nullptr) throw Error(ErrorKind::MemoryError, std::string());

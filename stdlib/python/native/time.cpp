@@ -1,4 +1,5 @@
 // _time: clocks, sleeping, and the C library's calendar. `time` (time.tsr) puts struct_time around it.
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 
 #include "lang/vm/allow_others.h"
+#include "lang/vm/threads.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -75,7 +77,11 @@ Value set_clock(Interpreter& in, const Args& args) {
 Value thread_clock(Interpreter& in, const Args& args) {
   need_clock(in);
   clockid_t clock{};
-  const int fault = pthread_getcpuclockid(static_cast<pthread_t>(index(in, args[0])), &clock);
+  const uint64_t ident = static_cast<uint64_t>(index(in, args[0]));
+  const auto threads = in.threads().all();
+  // The C library reads the memory of whatever thread it is told.
+  const bool known = std::any_of(threads.begin(), threads.end(), [&](const auto* thread) { return thread->ident() == ident; });
+  const int fault = known ? pthread_getcpuclockid(static_cast<pthread_t>(ident), &clock) : ESRCH;
   if (fault != 0) throw_os_error(in, fault);
   return Value::integer(clock);
 }
