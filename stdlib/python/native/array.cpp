@@ -242,9 +242,14 @@ void destroy_array(Interpreter& in, Object* self) { free_object(in, known_cast<A
 int64_t array_length(Interpreter&, const Value& self) { return static_cast<int64_t>(array_of(self)->size()); }
 
 size_t position(Interpreter& in, Array* a, const Value& key, const char* outside) {
-  if (!key.is_int() && !key.is_bool() && type_lookup(type_of(in, key), in.names->index).is_undefined())
-    throw Error(ErrorKind::TypeError, "array indices must be integers");
-  int64_t i = index_sized(in, key, ErrorKind::IndexError);
+  int64_t i;
+  if (key.is_int()) [[likely]] {
+    i = key.as_int();
+  } else {
+    if (!key.is_bool() && type_lookup(type_of(in, key), in.names->index).is_undefined())
+      throw Error(ErrorKind::TypeError, "array indices must be integers");
+    i = index_sized(in, key, ErrorKind::IndexError);
+  }
   if (i < 0) i += static_cast<int64_t>(a->size());
   if (i < 0 || i >= static_cast<int64_t>(a->size())) throw Error(ErrorKind::IndexError, outside);
   return static_cast<size_t>(i);
