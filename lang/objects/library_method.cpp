@@ -99,6 +99,7 @@ Value library_method(Interpreter& in, Type* type, Str* name, const Value& found)
 }
 
 bool describes_library_method(Interpreter& in, const Value& descriptor, std::string& signature) {
+  if (!descriptor.is_object() || descriptor.as_object()->kind != ObjectKind::NativeFunction) return false;
   const auto* const f = known_cast<NativeFunction>(descriptor);
   if (f->drop != drop_function) return false;
   signature = signature_in_c(in, as_function(function_of(f)));

@@ -5,6 +5,10 @@
 // changed one of them, or if a ZIP file stands on the path, importlib.util does what CPython's import does (load_by_finders).
 #include "lang/objects/module.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
@@ -23,6 +27,7 @@
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
+#include "lang/vm/allow_others.h"
 #include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
 
@@ -186,9 +191,53 @@ std::vector<std::string_view> Modules::native_names() const {
   return names;
 }
 
+const Thread* Modules::maker_of(const Module* module) const {
+  for (const Step& step : making_)
+    if (step.module == module) return step.thread;
+  return nullptr;
+}
+
+// Would a wait for the module, which `maker` runs, wait for this thread itself, over the waits of others?
+bool Modules::waits_for_self(const Thread* maker) const {
+  const Thread* const self = &in_.threads().current();
+  for (size_t length = 0; maker != nullptr && maker != self && length <= waiting_.size(); ++length) {
+    const auto step = std::find_if(waiting_.begin(), waiting_.end(), [&](const Step& each) { return each.thread == maker; });
+    if (step == waiting_.end()) return false;
+    maker = maker_of(step->module);
+  }
+  return maker != nullptr;
+}
+
+// A module whose body runs in another thread is given when that has ended, as by CPython's locks of modules. Two threads that wait for each
+// other's modules have them unfinished.
+Value Modules::wait_until_made(std::string_view name, const Value& found) {
+  if (!is_module(found) || !is_initialising(as_module(found)) || in_.threads().alone()) return found;
+  const Value held = found;
+  const Module* const module = as_module(held);
+  const Thread* const maker = maker_of(module);
+  if (maker == nullptr || waits_for_self(maker)) return held;
+  const Step own{module, &in_.threads().current()};
+  waiting_.push_back(own);
+  const auto end = [&] { std::erase_if(waiting_, [&](const Step& each) { return each.thread == own.thread && each.module == module; }); };
+  try {
+    while (is_initialising(module)) {
+      {
+        AllowOthers others(in_);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      in_.poll();
+    }
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  return dict_get_text(table_, name) != nullptr ? held : import(name);  // its body has failed in the other thread
+}
+
 Value Modules::import(std::string_view name) {
   if (const Value* ready = dict_get_text(table_, name)) {
-    if (!ready->is_none()) return *ready;
+    if (!ready->is_none()) return wait_until_made(name, *ready);
     throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name),
                        "import of " + std::string(name) + " halted; None in sys.modules");
   }
@@ -400,12 +449,15 @@ void Modules::run_body(Module* module, const Text& source) {
   const Value body = make_function(in_, object_cast<Code>(code), module->dict);
   if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
   module->aux = 1;
+  making_.push_back({module, &in_.threads().current()});
   try {
     call(in_, body);
   } catch (...) {
+    std::erase_if(making_, [&](const Step& each) { return each.module == module; });
     module->aux = 0;
     throw;
   }
+  std::erase_if(making_, [&](const Step& each) { return each.module == module; });
   module->aux = 0;
 }
 

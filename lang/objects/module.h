@@ -35,6 +35,8 @@ struct NativeModule {
   Fill fill;
 };
 
+class Thread;
+
 class Modules {
  public:
   explicit Modules(Interpreter& in);
@@ -87,10 +89,19 @@ class Modules {
   std::vector<std::string> folders_for(Module* parent);
   Found find_file(std::string_view name, Module* parent, Text& found);
   void run_body(Module* module, const Text& source);
+  // Modules among threads: what a thread runs the body of, or waits for.
+  struct Step {
+    const Module* module;
+    const Thread* thread;
+  };
+  const Thread* maker_of(const Module* module) const;
+  bool waits_for_self(const Thread* maker) const;
+  Value wait_until_made(std::string_view name, const Value& found);
 
   Interpreter& in_;
   Dict* table_;
   std::vector<NativeModule> native_;
+  std::vector<Step> making_, waiting_;
   bool plain_ = false;  // sys.meta_path is not asked: the module that asks it is being imported itself
 };
 

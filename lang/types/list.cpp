@@ -26,7 +26,7 @@ namespace {
 
 // Values may be moved as bytes: nothing points into them.
 void move_values(Value* to, const Value* from, size_t count) noexcept {
-  std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Value));
+  if (count != 0) std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Value));  // an empty list has no place
 }
 
 void set_capacity(Interpreter& in, List* list, size_t capacity) {
