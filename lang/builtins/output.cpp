@@ -22,7 +22,8 @@ std::string_view text_option(Interpreter& in, const Value& value, const char* na
               std::string(name) + " must be None or a string, not " + std::string(type_name(in, value)));
 }
 
-// A stand-in that a script has put in place of a stream of sys; None when it has taken the stream away, Undefined when there is none.
+// Returns the object that a script has put in the place of a standard stream of the module sys. Returns None if the script has removed the
+// stream, and Undefined if the stream is the original one.
 Value replaced(Interpreter& in, const char* stream, const char* first) {
   const Module* sys = in.modules().find("sys");
   if (sys == nullptr) return Value();
@@ -32,7 +33,7 @@ Value replaced(Interpreter& in, const char* stream, const char* first) {
   return *now;
 }
 
-// Also the first stream, once it was reconfigured: the host takes UTF-8 as it is (stdlib/python/sys.tsr).
+// A reconfigured sys.stdout counts as replaced, because the host writes UTF-8 unchanged (stdlib/python/sys.tsr).
 Value replaced_stdout(Interpreter& in) { return replaced(in, "stdout", "_plain_stdout"); }
 
 // The host's output takes no lone surrogates: the text before them is written, then it raises.

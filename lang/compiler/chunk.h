@@ -170,10 +170,10 @@ enum CodeFlags : uint16_t {
   kPlainParameters = 1024,  // as kSimpleCall, but of generators, too
 };
 
-// A place in the code that uses a global: the global's name, and where its value stands. As long as Interpreter::keys_versions equals
-// `epoch`, no dict of globals or of builtins has got or lost a key, so `value` is valid. Later `value` is still valid if the keys_version of
-// the dict of globals equals `version` and, for a value that stands in the dict of builtins (`builtins` is true), the keys_version of that
-// dict equals `version2`. An `epoch` or a `version` of zero is never valid.
+// The inline cache of an instruction that reads a global: it points to the global's value. While Interpreter::keys_versions equals `epoch`,
+// no dict of globals or of builtins has gained or lost a key, so the pointer `value` is valid. After that, the pointer is still valid if the
+// keys_version of the dict of globals equals `version`, and, when the value stands in the dict of builtins (`builtins` is true), if the
+// keys_version of the dict of builtins equals `version2`. An `epoch` of zero or a `version` of zero marks the cache as empty.
 struct GlobalCache {
   const Value* value = nullptr;
   uint32_t epoch = 0;

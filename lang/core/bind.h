@@ -50,8 +50,8 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
 // of the special methods that stand for slots, else a method_descriptor.
 void own_method(Interpreter& in, NativeFunction* function, Type* owner);
 
-// Returns true if a native method of this name stands for a slot of the type. CPython has these special methods as wrapper_descriptors and all others as
-// method_descriptors, and words a wrong `self` in two ways.
+// Returns true if the native method `name` of the type `owner` implements a type slot. CPython shows such a method as a wrapper_descriptor
+// and every other native method as a method_descriptor, and the two kinds refuse a wrong `self` with different messages.
 bool stands_for_slot(std::string_view name, const Type* owner);
 
 // For functions without a signature that take no keywords: "f() takes no keyword arguments" when there are some.

@@ -49,8 +49,8 @@ struct Super : GcObject {
 
 // A type's name as CPython's messages have it: "list", "collections.deque", "C". The text lives as long as the interpreter.
 std::string_view type_name(Interpreter& in, const Type* type);
-// The name of an argument's type for a message such as "argument 1 must be str, not None", where None stands for NoneType. The text ends
-// with a null character and lives as long as the interpreter.
+// Returns the type name of an argument as error messages show it: "argument 1 must be str, not None" says None for the value None, and the
+// type's name for every other value. The returned string is null-terminated and lives as long as the interpreter.
 const char* argument_type(Interpreter& in, const Value& value);
 
 // The built-in type that has the function as a static method (bytes.maketrans), or null. Such a function does not know its type.

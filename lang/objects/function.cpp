@@ -104,7 +104,8 @@ Value& function_dict(Interpreter& in, Function* f) {
   return f->dict;
 }
 
-// `__dict__`, `__code__` and their kin, which win over what stands in the function's dict under such a name (functools.wraps of a class).
+// Returns true if `name` is a data descriptor of the function type, such as `__dict__` or `__code__`. A data descriptor has priority over an
+// entry of the same name in the function's `__dict__`, which functools.wraps() of a class makes.
 bool is_data_member(Interpreter& in, Str* name) {
   const Value& member = type_lookup(in.types.function, name);
   return member.is_object() && member.as_object()->kind == ObjectKind::Property;

@@ -11,14 +11,16 @@ class Interpreter;
 struct Str;
 struct Type;
 
-// The method_descriptor or slot wrapper that stands for the method `found` of a class with the flag kSpeaksAsC, or Undefined: `found` itself
-// is read. It refuses a first argument of another class, as CPython's does. Instances do not read it: their calls are those of functions.
+// Reading the method `found` from a library class (a class with the flag kSpeaksAsC) gives a method_descriptor or a slot wrapper, which
+// this function returns. The descriptor raises TypeError if its first argument is no instance of the class, as CPython's descriptor does.
+// The function returns Undefined if the class has no such descriptor; then reading the method gives `found`. A method read from an instance
+// is always the plain function.
 //
-// The module's `__adopted__` maps the name of a class to the methods that CPython's class overrides and ours inherits from a native base:
-// their messages name the class.
+// The dict `__adopted__` of the class's module maps a class name to a tuple of method names: methods that CPython's class overrides and that
+// this class inherits from a native base. The error messages of these methods name the class instead of the base.
 Value library_method(Interpreter& in, Type* type, Str* name, const Value& found);
 
-// Whether the function is behind such a descriptor; `signature` then has its `__text_signature__`.
+// Returns true if `descriptor` was made by library_method for a function of a script, and then stores its `__text_signature__` in `signature`.
 bool describes_library_method(Interpreter& in, const Value& descriptor, std::string& signature);
 
 }  // namespace tessera::lang

@@ -586,7 +586,8 @@ class Tree {
   // Where the module's own code first awaits, and the error if it is not compiled with top-level await; null if it does not.
   const char* await_refusal = nullptr;
   Span await_span{};
-  // The first refusal that CPython's compiler makes after it has looked at the names of all scopes; empty if there is none.
+  // The message of the first SyntaxError that CPython raises only after its symbol table pass, such as "'return' outside function", and its
+  // place in the text. The message is empty if there is no such error.
   std::string late_refusal;
   Span late_span{};
 

@@ -1,4 +1,5 @@
-// What becomes of the answer of a frame that ends, by the kind of the frame (FrameKind).
+// Returning from a frame: each kind of frame (FrameKind) delivers its return value in another way, to a register of the caller, to the
+// instruction that entered the frame, or to native code.
 #include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"

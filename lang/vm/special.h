@@ -27,7 +27,7 @@ struct SpecialCall {
 void first_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented, SpecialCall& call);
 // The failure of an operator that no operand knows.
 Value unsupported_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, bool augmented);
-// `!=` where no operand's __ne__ or __eq__ is a function of a script that can be entered: `function` null.
+// The same for a comparison. `call.function` stays null if the first method is no function of a script.
 void first_compare(Interpreter& in, CompareOp op, const Value& left, const Value& right, SpecialCall& call);
 // binary(), inplace(), unary() and compare() that answer a failure (failure.h) where no operand knows the operator. What the operands'
 // own methods raise is thrown.
