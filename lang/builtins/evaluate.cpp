@@ -31,9 +31,9 @@ namespace {
 
 std::string name_of_type(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
 
-// A deque has items by position alone.
 bool is_mapping(Interpreter& in, const Value& v) {
-  return type_of(in, v)->slots.get_item != nullptr && !is_type(v) && type_name(in, v) != "collections.deque";
+  const Type* const type = type_of(in, v);
+  return type->slots.get_item != nullptr && (type->type_flags & kItemsByPosition) == 0 && !is_type(v);
 }
 
 bool is_package(const Value& v) {

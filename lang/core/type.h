@@ -117,9 +117,10 @@ enum TypeFlags : uint32_t {
   kMatchesSequence = 2048,  // `case [...]` takes its instances: list, tuple, collections.abc.Sequence and what is registered
   kMatchesMapping = 4096,   // the same for `case {...}`
   kPlainException = 8192,   // a native class of exceptions that keeps its arguments and nothing else
-  kSpeaksAsC = 32768,  // a class of the library that CPython has in C, or one below it (library_method.h)
-  kTakesAnyKeywords = 16384,  // `**` passes keywords that are no strings to the type's instances and to its constructor
-  kForwardsClass = 32768,   // a native type whose instances have the __class__ of another object: weak proxies
+  kTakesAnyKeywords = 1 << 14,  // `**` passes keywords that are no strings to the type's instances and to its constructor
+  kSpeaksAsC = 1 << 15,         // a class of the library that CPython has in C, or one below it (library_method.h)
+  kForwardsClass = 1 << 16,     // a native type whose instances have the __class__ of another object: weak proxies
+  kItemsByPosition = 1 << 17,   // a native type that has items and is no mapping: CPython gives it sq_item alone
 };
 
 // The plain functions of scripts behind a class's slots, remembered as long as the class has this version: special_function in class_slots.h.

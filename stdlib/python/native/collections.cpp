@@ -603,7 +603,7 @@ void fill_collections(Interpreter& in, Module& module) {
   spec.size = sizeof(Deque);
   spec.doc = "A list that is fast at both ends.";
   Type* type = in.new_type(spec);
-  type->type_flags |= kMatchesSequence;
+  type->type_flags |= kMatchesSequence | kItemsByPosition;
   TypeSlots& slots = type->slots;
   slots.layout = kDequeLayout;
   slots.destroy = destroy_deque;
