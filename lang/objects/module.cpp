@@ -191,6 +191,19 @@ std::vector<std::string_view> Modules::native_names() const {
   return names;
 }
 
+// For the length of a block a step stands in its list. Other threads change the list meanwhile.
+class Modules::Noted {
+ public:
+  Noted(std::vector<Step>& list, const Step& step) : list_(list), step_(step) { list_.push_back(step); }
+  ~Noted() { list_.erase(std::find(list_.begin(), list_.end(), step_)); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  std::vector<Step>& list_;
+  const Step step_;
+};
+
 const Thread* Modules::maker_of(const Module* module) const {
   for (const Step& step : making_)
     if (step.module == module) return step.thread;
@@ -216,10 +229,8 @@ Value Modules::wait_until_made(std::string_view name, const Value& found) {
   const Module* const module = as_module(held);
   const Thread* const maker = maker_of(module);
   if (maker == nullptr || waits_for_self(maker)) return held;
-  const Step own{module, &in_.threads().current()};
-  waiting_.push_back(own);
-  const auto end = [&] { std::erase_if(waiting_, [&](const Step& each) { return each.thread == own.thread && each.module == module; }); };
-  try {
+  {
+    const Noted waits(waiting_, {module, &in_.threads().current()});
     while (is_initialising(module)) {
       {
         AllowOthers others(in_);
@@ -227,11 +238,7 @@ Value Modules::wait_until_made(std::string_view name, const Value& found) {
       }
       in_.poll();
     }
-  } catch (...) {
-    end();
-    throw;
   }
-  end();
   return dict_get_text(table_, name) != nullptr ? held : import(name);  // its body has failed in the other thread
 }
 
@@ -449,15 +456,13 @@ void Modules::run_body(Module* module, const Text& source) {
   const Value body = make_function(in_, object_cast<Code>(code), module->dict);
   if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
   module->aux = 1;
-  making_.push_back({module, &in_.threads().current()});
   try {
+    const Noted makes(making_, {module, &in_.threads().current()});
     call(in_, body);
   } catch (...) {
-    std::erase_if(making_, [&](const Step& each) { return each.module == module; });
     module->aux = 0;
     throw;
   }
-  std::erase_if(making_, [&](const Step& each) { return each.module == module; });
   module->aux = 0;
 }
 

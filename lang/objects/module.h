@@ -93,7 +93,9 @@ class Modules {
   struct Step {
     const Module* module;
     const Thread* thread;
+    bool operator==(const Step&) const = default;
   };
+  class Noted;
   const Thread* maker_of(const Module* module) const;
   bool waits_for_self(const Thread* maker) const;
   Value wait_until_made(std::string_view name, const Value& found);
