@@ -1,7 +1,7 @@
 # Every source begins with cmake/standard_headers.inc, which g++ reads in a compiled form: half of what a small file took (docs/building.md).
 # It is compiled while the build is configured, so no target has to wait for it. Where the compiler's own options do not fit a form (an
 # instruction set for one file), g++ reads the text. It would take one of another -O as well, and g++ 12 has crashed on that: such files define
-# TESSERA_STANDARD_HEADERS_AS_TEXT (tessera_file_options).
+# TESSERA_STANDARD_HEADERS_AS_TEXT (cmake/FileOptions.cmake).
 option(TESSERA_PRECOMPILED "Compile the headers of the standard library once" ${PROJECT_IS_TOP_LEVEL})
 if(NOT TESSERA_PRECOMPILED OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   return()

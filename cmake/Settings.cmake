@@ -129,19 +129,5 @@ if(TESSERA_SANITIZE)
   endif()
 endif()
 
-# Options of one source file, for one compiler (GNU, Clang) or for ANY; the file may not exist yet. A file that is optimised in another way
-# than the rest reads the text of the standard headers (cmake/Precompiled.cmake).
-string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags)
-string(REGEX MATCH "-O[0-9s]" TESSERA_OPTIMISE "${${flags}}")
-function(tessera_file_options file compiler)
-  set(path ${PROJECT_SOURCE_DIR}/${file})
-  if(ARGN MATCHES "-O[0-3]" AND NOT CMAKE_MATCH_0 STREQUAL TESSERA_OPTIMISE AND NOT CMAKE_MATCH_0 STREQUAL TESSERA_SMALL)
-    list(APPEND ARGN -DTESSERA_STANDARD_HEADERS_AS_TEXT)
-  endif()
-  if(ARGN AND EXISTS ${path} AND (compiler STREQUAL ANY OR CMAKE_CXX_COMPILER_ID STREQUAL compiler))
-    set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS ${ARGN})
-  endif()
-endfunction()
-
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${TESSERA_COMPILE_OPTIONS}>")
 include(Precompiled)

@@ -1,3 +1,4 @@
+// compile: small (runs once for a tensor that is handed over)
 #include "runtime/dlpack.h"
 
 #include <memory>

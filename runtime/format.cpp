@@ -1,5 +1,6 @@
 // PyTorch's repr of a tensor. The rules, in order: choose one form for all shown numbers (Column), lay out nested
 // rows (Layout), then append the suffixes where they fit.
+// compile: small (prints tensors)
 #include "runtime/format.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // NumPy's text of arrays: shortest digits that read back, cut at eight decimals, aligned at the point.
+// compile: small (prints tensors)
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,3 +1,4 @@
+// compile: small (prints tensors)
 #include "runtime/format_sheet.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// compile: vectors, quiet-math (loops that fill tensors)
 #include "runtime/random.h"
 
 #include <bit>

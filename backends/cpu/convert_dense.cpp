@@ -1,6 +1,7 @@
 // Conversions of dense runs between the dtypes that programs convert most, compiled for every instruction set: plain
 // loops for the compiler's vectoriser, and Highway for halves, which it does not know. Values are those of
 // convert_element on every one of them.
+// compile: vectors (plain loops over elements)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/convert_dense.cpp"

@@ -5,6 +5,7 @@
 // Threads share one dimension of the nest. Reading may share any, and so may writing one number everywhere: whoever comes
 // last writes the same. Other writing only one in which different places are different elements whatever the indices say,
 // so that equal indices meet in one thread, in order.
+// compile: vectors (plain loops over elements)
 #include "backends/cpu/index_loop.h"
 
 namespace tessera::tensor::cpu {

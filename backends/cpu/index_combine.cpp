@@ -1,5 +1,6 @@
 // What is written by index and combined with what is there, where programs seldom do: products, extremes, sums of narrow and of
 // complex numbers. Compiled for size.
+// compile: small (combining by index is rare)
 #include "backends/cpu/index_loop.h"
 
 namespace tessera::tensor::cpu {

@@ -1,3 +1,4 @@
+// compile: small (LAPACK takes longer)
 #include "backends/cpu/lapack.h"
 
 #include <dlfcn.h>

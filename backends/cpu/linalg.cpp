@@ -1,6 +1,7 @@
 // Factorisations and solvers on the CPU: LAPACK, one matrix at a time. A batch is shared out over the pool; a matrix is
 // computed by one thread, so that its bits depend on nothing but itself. Between matrices the cancel flag is polled; a large one
 // is computed where a program that is to stop can leave it (linalg_detached.h).
+// compile: small (LAPACK takes longer)
 #include <algorithm>
 #include <climits>
 #include <cmath>

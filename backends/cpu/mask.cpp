@@ -1,4 +1,5 @@
 // Where tensors are not zero: the count, and the coordinates.
+// compile: vectors (plain loops over elements)
 #include "backends/cpu/mask.h"
 
 #include "runtime/ops/index_kernel.h"

@@ -1,4 +1,5 @@
 // Masks that select, replace and fill.
+// compile: vectors (plain loops over elements)
 #include "backends/cpu/mask.h"
 #include "backends/cpu/walk.h"
 #include "runtime/ops/index_kernel.h"

@@ -1,4 +1,5 @@
 // Pointwise ops on int32, compiled for every instruction set and chosen at run time.
+// compile: dynamic-vectors (plain loops over elements)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pointwise_int32.cpp"

@@ -1,5 +1,6 @@
-// Reductions of integers in int64: plain loops that the compiler makes vectors of (CMakeLists.txt), compiled for every
+// Reductions of integers in int64: plain loops that the compiler makes vectors of, compiled for every
 // instruction set. Integers have no order to keep.
+// compile: dynamic-vectors (plain loops over elements)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/reduce_ints.cpp"

@@ -1,4 +1,5 @@
 // Weighted sums of a few items along a dimension, and their transpose: rows where there are dimensions inside, else numbers.
+// compile: dynamic-vectors (plain loops over elements)
 #include "runtime/ops/resample.h"
 
 #include <algorithm>

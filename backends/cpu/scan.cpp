@@ -1,5 +1,6 @@
 // Running sums and products along a dimension, in double for floats and in int64 for integers, one element after the other
 // as PyTorch does it. What can go side by side is the lines: eight rows at once, or a strip of columns.
+// compile: dynamic-vectors (plain loops over elements)
 #include "backends/cpu/scan.h"
 
 #include "backends/cpu/parallel_2d.h"

@@ -1,4 +1,5 @@
 // The n-th element of each row, without sorting it; the most frequent one; and places among sorted edges.
+// compile: vectors (plain loops over elements)
 #include <algorithm>
 #include <atomic>
 

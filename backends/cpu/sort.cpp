@@ -3,6 +3,7 @@
 // Elements become records: the order key above, the place below, as one unsigned number as narrow as the row allows. No two
 // records are equal, so any way of sorting them is stable. Short rows go through Batcher's network of exchanges without
 // jumps, longer ones through a radix sort by bytes, the lowest first, which leaves out bytes that are the same everywhere.
+// compile: vectors (plain loops over elements)
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,6 @@
 // Bessel functions of orders 0 and 1, and Airy's Ai. Boost.Math is the definition of J, Y, Ai, and of K near zero; the scaled
 // ones are sums of their own, since I and K leave the doubles where the scaled functions do not.
+// compile: small (Boost.Math takes longer)
 #include <boost/math/special_functions/airy.hpp>
 #include <boost/math/special_functions/bessel.hpp>
 

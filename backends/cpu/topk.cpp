@@ -4,6 +4,7 @@
 // beats the worst of the heap. That is std::partial_sort, which PyTorch calls, without the steps that change nothing. Many:
 // the row is sorted. There PyTorch calls std::nth_element and std::sort, whose order of equal elements is only theirs, so
 // rows in which equal elements could be told apart go through these again.
+// compile: vectors (plain loops over elements)
 #include <algorithm>
 #include <vector>
 

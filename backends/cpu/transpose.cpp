@@ -5,6 +5,7 @@
 // From there blocks of 16 bytes by 16 bytes are turned in registers, by as many rounds of interleaving as the block's side
 // has bits, and stored so that a line of the result is written at once. The oldest vectors of each architecture have all
 // that it takes, so there is one version.
+// compile: vectors (plain loops over elements)
 #include "backends/cpu/transpose.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The definition of the reductions: the last column of reduce.def, a formula over the list of all elements in double or
 // int64. It shares nothing with the kernels, which see one element after the other.
+// compile: small (runs in tests)
 #include <algorithm>
 #include <cmath>
 #include <limits>

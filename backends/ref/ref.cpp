@@ -1,5 +1,6 @@
 // The definition: every pointwise op in double or int64, one element after the other. It reads and writes
 // host memory through the same calls as the CPU's kernels, so a test can hand one call to both.
+// compile: small (runs in tests)
 #include "runtime/device/backend.h"
 #include "backends/number.h"
 #include "runtime/ops/pointwise_ids.h"

@@ -1,3 +1,4 @@
+// compile: small (runs once for a key that is pressed)
 #include "lang/assist/call_form.h"
 
 #include "lang/assist/complete.h"

@@ -1,4 +1,5 @@
 // eval, exec, compile, __import__, breakpoint: programs that are made while the program runs.
+// compile: small (compiling the text takes longer)
 #include <memory>
 #include <string>
 

@@ -1,4 +1,5 @@
 // len, repr, hash, id, attributes by name, isinstance and their like.
+// compile: few-inlines (no faster with more inlines)
 #include <optional>
 
 #include "lang/core/object_cast.h"

@@ -1,4 +1,5 @@
 // Code objects: modules, functions, class bodies; variables and where they live.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/compile.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Calls: plain, of methods, with keywords, with stars, and super().
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/str.h"

@@ -1,4 +1,5 @@
 // Conditions: comparisons fused with the jump that they decide, `and`, `or` and `not` as jumps.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/compiler.h"
 
 namespace tessera::lang {

@@ -1,4 +1,5 @@
 // def and class: decorators, defaults, annotations.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/str.h"

@@ -1,4 +1,5 @@
 // Expressions: operators, displays, f-strings, attributes, subscripts, comprehensions.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
 #include "lang/types/list.h"

@@ -3,6 +3,7 @@
 // The subject, and each part of it that a pattern looks at, stands in a temporary of its own; a look at it takes a copy,
 // since temporaries die when they are read. Names are bound when the whole pattern has matched: until then each has a
 // temporary below those of the tests, the same one in every alternative of an or-pattern.
+// compile: small (match statements are few)
 #include <algorithm>
 #include <utility>
 

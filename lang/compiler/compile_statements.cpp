@@ -1,4 +1,5 @@
 // Statements: assignment in all its forms, del, if, loops, import, assert.
+// compile: few-inlines (runs once for a program's text)
 #include <algorithm>
 #include <utility>
 

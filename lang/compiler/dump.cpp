@@ -1,3 +1,4 @@
+// compile: small (output of --dump)
 #include "lang/compiler/dump.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // Constant folding: what the machine would compute from constants, computed once, by the language's own operators.
+// compile: few-inlines (runs once for a program's text)
 #include <cmath>
 #include "lang/compiler/compile.h"
 #include "lang/core/interpreter.h"

@@ -1,3 +1,4 @@
+// compile: few-inlines (runs once for a program's text)
 #include "lang/compiler/resolve.h"
 
 #include <algorithm>

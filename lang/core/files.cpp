@@ -3,6 +3,7 @@
 // text, and ".." goes to a folder that the walk itself came through: the system is never asked for it. So neither a link nor
 // a folder that somebody moves meanwhile leads out, and /proc's links, which lead where their text does not say, are not
 // followed. What is opened in the end is opened with O_NOFOLLOW, too: a link that was put there since is refused.
+// compile: small (the system calls take longer)
 #include "lang/core/files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // Making of types: the first ones and native ones, and what changes a class later. Class statements: class_statement.cpp.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/objects/class.h"
 
 #include <algorithm>

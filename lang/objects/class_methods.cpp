@@ -1,4 +1,5 @@
 // What object, type and module offer to scripts (property, staticmethod, classmethod, super: descriptors.cpp).
+// compile: few-inlines (no faster with more inlines)
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"

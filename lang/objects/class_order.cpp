@@ -1,4 +1,5 @@
 // The method resolution order of classes (C3, or a metaclass's own mro()), and what a new __bases__ changes.
+// compile: small (runs once for a class)
 #include <algorithm>
 
 #include "lang/objects/class.h"

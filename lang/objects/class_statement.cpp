@@ -1,4 +1,5 @@
 // Classes of scripts: their layout, type.__new__, and the class statement around it, which asks the metaclass.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 

@@ -1,5 +1,6 @@
 // co_name, co_code and so on: CPython's names for what our code has. An instruction counts as two bytes (its opcode and its
 // first operand), in co_code as in the offsets of co_lines and f_lasti.
+// compile: small (introspection)
 #include "lang/objects/class.h"
 #include "lang/objects/code_object.h"
 

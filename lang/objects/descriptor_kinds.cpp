@@ -5,6 +5,7 @@
 // The kind of a method is chosen where it is registered (own_method), that of a bound one when it is bound
 // (make_bound_method). A builtin_function_or_method is a NativeFunction or a BoundMethod of one: the functions below ask for
 // the object's kind.
+// compile: few-inlines (no faster with more inlines)
 #include <cstdio>
 #include <string>
 

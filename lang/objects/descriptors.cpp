@@ -1,4 +1,5 @@
 // property, staticmethod, classmethod and super.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/compiler/chunk.h"
 #include "lang/core/bind.h"
 #include "lang/core/names.h"

@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/objects/exception_group.h"
 
 #include <functional>

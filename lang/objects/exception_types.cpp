@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/objects/exception_types.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/unicode_errors.h"

@@ -3,6 +3,7 @@
 // Note [Finders]: sys.meta_path and sys.path_hooks are made when a program reads them (sys.tsr). As long as they hold only the finders and
 // hooks of the program itself, their answer is known, and the search here gives it without a call of script code. If a program has
 // changed one of them, or if a ZIP file stands on the path, importlib.util does what CPython's import does (load_by_finders).
+// compile: few-inlines (no faster with more inlines)
 #include "lang/objects/module.h"
 
 #include <algorithm>

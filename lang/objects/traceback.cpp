@@ -1,4 +1,5 @@
 // How an exception that nobody caught is printed: CPython 3.11's text, character by character.
+// compile: small (runs after an error)
 #include <algorithm>
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/objects/class.h"
 #include "lang/objects/unicode_errors.h"
 

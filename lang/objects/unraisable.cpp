@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/objects/unraisable.h"
 
 #include <string>

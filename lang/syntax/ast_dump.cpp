@@ -1,4 +1,5 @@
 // The tree as indented text: one node a line, with the line it stands on, its kind and what it holds; children below.
+// compile: small (output of --dump)
 #include <charconv>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // One text of names in the order of their code points (character_names.txt, whose three parts scripts/make_character_names describes),
 // compressed in the program and read at the first name that a program asks for. An index of line starts is made then: a table of pointers
 // in the program would cost every start its relocation.
+// compile: small (reads the table once)
 #include "lang/syntax/character_names.h"
 
 #include <lzma.h>

@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/syntax/definitions.h"
 
 #include <algorithm>

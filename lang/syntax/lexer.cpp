@@ -2,6 +2,7 @@
 //
 // Bracket matching happens here because only here the opening bracket's position is at hand; a grammar could only say that
 // something else was expected. The loop runs again, on a part of the text, for each expression inside an f-string.
+// compile: few-inlines, sanitized-templates (runs once for a program's text)
 #include "lang/syntax/lexer.h"
 
 #include <algorithm>

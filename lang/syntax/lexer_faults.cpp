@@ -1,4 +1,5 @@
 // CPython's words for text that makes no token.
+// compile: small (runs after a syntax error)
 #include "lang/syntax/lexer_faults.h"
 
 #include <cstdio>

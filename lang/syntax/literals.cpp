@@ -1,4 +1,5 @@
 // Reading numbers and escapes.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/syntax/literals.h"
 
 #include <charconv>

@@ -1,4 +1,5 @@
 // The stations of parsing, one after another, and the one place where a Refusal is caught.
+// compile: few-inlines (runs once for a program's text)
 #include "lang/syntax/parse.h"
 
 #include <utility>

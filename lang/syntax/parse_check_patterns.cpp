@@ -1,4 +1,5 @@
 // Patterns that bind a name twice, alternatives that bind different names, cases that can never be reached.
+// compile: small (match statements are few)
 #include <algorithm>
 #include <set>
 #include <string>

@@ -1,4 +1,5 @@
 // The builder's expressions.
+// compile: few-inlines (runs once for a program's text)
 #include <unordered_set>
 
 #include "lang/syntax/parse_builder.h"

@@ -1,6 +1,7 @@
 // CPython explains a fault by parsing a second time with extra rules for common mistakes. So do we, but by looking at the
 // tokens around the furthest one that the grammar got to: each mistake is a small function that recognises it or not, and
 // the order of the list in explain() is the order in which CPython's rules would meet them.
+// compile: small (runs after a syntax error)
 #include "lang/syntax/parse_faults.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 // One Control does it all: a rule remembers the height of the stack when it begins, cuts back to it when it fails (whatever
 // rules inside it had succeeded), and, if it makes a node, takes what lies above it as its children when it succeeds.
+// compile: few-inlines, templates (many templates, run once for a program's text)
 #include "lang/syntax/parse_grammar.h"
 
 #include <type_traits>

@@ -1,4 +1,5 @@
 // The builder's literals: numbers, strings and f-strings. Adjacent strings are joined into one node.
+// compile: few-inlines (runs once for a program's text)
 #include <algorithm>
 
 #include "lang/syntax/literals.h"

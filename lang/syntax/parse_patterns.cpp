@@ -1,4 +1,5 @@
 // The builder's match statement and its patterns.
+// compile: small (match statements are few)
 #include "lang/syntax/parse_builder.h"
 
 namespace tessera::lang {

@@ -1,4 +1,5 @@
 // The builder's statements, parameters and targets.
+// compile: few-inlines (runs once for a program's text)
 #include <utility>
 
 #include "lang/syntax/parse_builder.h"

@@ -1,3 +1,4 @@
+// compile: small (runs once for a source file)
 #include "lang/syntax/source_encoding.h"
 
 #include <algorithm>

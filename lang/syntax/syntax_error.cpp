@@ -1,4 +1,5 @@
 // Making a SyntaxError from a span, and showing it as CPython does.
+// compile: small (runs after a syntax error)
 #include "lang/syntax/syntax_error.h"
 
 #include <algorithm>

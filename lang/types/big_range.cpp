@@ -1,4 +1,5 @@
 // Ranges beyond 64 bits, their iterator, and slices of sequences of any length.
+// compile: small (ranges beyond 64 bits are rare)
 #include "lang/types/big_range.h"
 
 #include "lang/builtins/builtins.h"

@@ -1,4 +1,5 @@
 // bytes and bytearray: joining, padding, case, translating, hexadecimal text, decoding; what changes a bytearray.
+// compile: small (bytes are rare in inner loops)
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,4 +1,5 @@
 // bytes and bytearray: searching, splitting, stripping and replacing.
+// compile: small (bytes are rare in inner loops)
 #include <algorithm>
 #include <cstring>
 

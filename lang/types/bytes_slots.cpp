@@ -1,4 +1,5 @@
 // bytes and bytearray in operators, comparisons, indexing and iteration; both constructors.
+// compile: few-inlines (no faster with more inlines)
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // Which type a value has, and isinstance and issubclass.
+// compile: few-inlines (no faster with more inlines)
 #include <algorithm>
 #include <array>
 #include <iterator>

@@ -1,4 +1,5 @@
 // The native encodings by name, and the way to those of the registry.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/types/codec.h"
 
 #include "lang/core/error.h"

@@ -1,4 +1,5 @@
 // Encodings of one byte a character, by a table of the language: charmap_encode and charmap_decode.
+// compile: small (encodings of one byte are rare)
 #include "lang/core/error.h"
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"

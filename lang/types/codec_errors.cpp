@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/types/codec_errors.h"
 
 #include <cstdio>

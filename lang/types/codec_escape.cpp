@@ -1,4 +1,5 @@
 // unicode_escape and raw_unicode_escape: text as the escapes of string literals, in ASCII (raw: in Latin-1, with \u and \U alone).
+// compile: small (encodings of escapes are rare)
 #include <cstdio>
 
 #include "lang/syntax/character_names.h"

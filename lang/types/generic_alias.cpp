@@ -1,5 +1,6 @@
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions. The
 // substitution of type variables is in type_parameters.cpp.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/objects/attribute.h"

@@ -1,4 +1,5 @@
 // float.fromhex: "0x1.8p3", rounded once, half to even, however many digits there are.
+// compile: small (hexadecimal floats are rare)
 #include <bit>
 #include <cctype>
 #include <cmath>

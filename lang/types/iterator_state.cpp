@@ -1,4 +1,5 @@
 // __reduce__ and __setstate__ of the native iterators: pickle and copy make them again from their source and position.
+// compile: small (copies of iterators are rare)
 #include "lang/builtins/builtins.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"

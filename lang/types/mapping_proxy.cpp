@@ -2,6 +2,7 @@
 //
 // The dict of a class may be changed through type.__setattr__ alone, which tells the caches: the proxy hands the mapping
 // itself to no script code. Where a method needs another object's code with it (== and |), that gets a copy.
+// compile: few-inlines (no faster with more inlines)
 #include <string>
 
 #include "lang/core/object_cast.h"

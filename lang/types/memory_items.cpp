@@ -1,4 +1,5 @@
 // One item of memory by its format character, at the sizes and in the byte order of this machine.
+// compile: small (memoryviews are rare)
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,5 @@
 // memoryview: making views, their items and slices, and comparison. What its methods do is in memoryview_methods.cpp.
+// compile: small (memoryviews are rare)
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // The methods and properties of memoryview: copies of the items, casts, and what describes the memory.
+// compile: small (memoryviews are rare)
 #include <algorithm>
 #include <span>
 

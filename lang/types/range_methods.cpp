@@ -1,4 +1,5 @@
 // range and slice objects: slots and methods.
+// compile: few-inlines (no faster with more inlines)
 #include <cmath>
 
 #include "lang/core/bind.h"

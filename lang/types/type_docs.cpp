@@ -1,4 +1,5 @@
 // The docstrings of the built-in types: what `__doc__` of a type shows that was made without one.
+// compile: small (text of help)
 #include "lang/types/type_docs.h"
 
 #include <iterator>

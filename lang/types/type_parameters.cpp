@@ -1,3 +1,4 @@
+// compile: small (runs once for an annotation)
 #include "lang/types/type_parameters.h"
 
 #include <string>

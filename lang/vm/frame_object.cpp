@@ -1,3 +1,4 @@
+// compile: small (introspection)
 #include "lang/vm/frame_object.h"
 
 #include <algorithm>

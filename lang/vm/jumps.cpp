@@ -9,6 +9,7 @@
 //
 // The compiler reads a local without a look where all ways to the word have set it. After a jump this is no longer so: until the
 // frame ends, tracing looks in its place (check_locals_set), and where it is over, unset locals become None.
+// compile: small (runs in a debugger)
 #include <algorithm>
 #include <string>
 #include <vector>

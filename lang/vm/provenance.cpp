@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "lang/vm/provenance.h"
 
 #include <algorithm>

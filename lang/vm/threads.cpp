@@ -1,4 +1,5 @@
 // The baton, and the life of threads.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/vm/threads.h"
 
 #include <sys/syscall.h>

@@ -18,6 +18,7 @@
 //  8. A second word is stepped over after the operands have been read: they are those of the word before `pc`.
 //
 // traced_loop.cpp compiles this file a second time, as execute_traced: Note [Tracing] in tracing.cpp.
+// compile: opcode-loop (one jump for each opcode)
 #include "lang/vm/vm.h"
 
 #include <cmath>

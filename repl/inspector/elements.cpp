@@ -1,3 +1,4 @@
+// compile: speed (loops over all elements)
 #include "repl/inspector/elements.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (runs in tests)
 #include "runtime/autograd/gradcheck.h"
 
 #include <cmath>

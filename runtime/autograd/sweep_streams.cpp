@@ -1,3 +1,4 @@
+// compile: small (runs once for a backward pass)
 #include "runtime/autograd/sweep_streams.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (runs once)
 #include "runtime/device/cuda_plugin.h"
 
 #include <dlfcn.h>

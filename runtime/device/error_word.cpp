@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "runtime/device/error_word.h"
 
 #include "runtime/context.h"

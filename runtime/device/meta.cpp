@@ -1,3 +1,4 @@
+// compile: small (computes nothing)
 #include "runtime/device/meta.h"
 
 #include "runtime/context.h"

@@ -1,4 +1,5 @@
 // Along one dimension: the extremes with their index, and running sums and products.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/device/backend.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"

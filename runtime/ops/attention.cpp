@@ -1,4 +1,5 @@
 // Attention as one op: by a device's kernels, which hold a tile of the scores at a time, or by its definition.
+// compile: small (the kernel takes longer)
 #include "runtime/ops/attention.h"
 
 #include <algorithm>

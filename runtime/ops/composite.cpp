@@ -1,4 +1,5 @@
 // Small sentences of other ops: their derivatives come from what they say, so nothing is recorded here.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"

@@ -1,4 +1,5 @@
 // Convolution of images and series, and its transpose: products of matrices with im2col, or a kernel that does the same.
+// compile: small (the kernel takes longer)
 #include "runtime/ops/conv.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Fresh tensors: constants, ranges, the identity, and all of these in the shape of another tensor.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <cmath>
 #include <complex>

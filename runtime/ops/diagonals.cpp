@@ -1,4 +1,5 @@
 // Matrices from their diagonals, diagonals from matrices.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/checked.h"

@@ -1,4 +1,5 @@
 // Neighbours along a dimension: their differences, and integrals by the trapezoidal rule.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/ops.h"

@@ -1,5 +1,6 @@
 // cdist and pdist. Euclidean distances of many long rows come from one product, as |a|^2 - 2ab + |b|^2; others from a kernel,
 // and where a gradient is asked for they are sentences of other ops, which their derivatives follow.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/distances.h"
 
 #include "runtime/autograd/record.h"

@@ -1,5 +1,6 @@
 // einsum: every operand gets all labels as dimensions, in one order (kept ones first, summed ones last); then operands are
 // multiplied pair by pair, each pair as one batched matrix product over the labels that end there.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,5 @@
 // Rows of a table by their number.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/autograd/record.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"

@@ -1,5 +1,6 @@
 // The three transforms that all others are made of: complex to complex, real to complex, complex to real. Several dimensions are
 // transformed one after the other. The derivative of each is another of them.
+// compile: small (the transform takes longer)
 #include "runtime/ops/fft.h"
 
 #include <algorithm>

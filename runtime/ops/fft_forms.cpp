@@ -1,4 +1,5 @@
 // The functions of torch.fft: what they check and promote, then the three transforms of fft.h.
+// compile: small (the transform takes longer)
 #include <algorithm>
 
 #include "runtime/ops.h"

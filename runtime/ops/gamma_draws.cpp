@@ -1,4 +1,5 @@
 // Draws of gamma and Dirichlet distributions, and what a draw moves by when the distribution's parameter does.
+// compile: few-inlines (loops of its own, seldom run)
 #include <algorithm>
 #include <cmath>
 #include <limits>

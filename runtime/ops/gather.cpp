@@ -1,4 +1,5 @@
 // Ops that address one dimension by an index for each element: gather, its inverses, and take, which goes by flat places.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/autograd/record.h"

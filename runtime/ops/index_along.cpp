@@ -1,3 +1,4 @@
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/index_along.h"
 
 #include "runtime/device/two_devices.h"

@@ -1,4 +1,5 @@
 // Ops that address the items of one dimension by a vector of indices.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"

@@ -1,4 +1,5 @@
 // A tensor's layout changed in place, or given: resize_, set_, as_strided_, empty_strided, and the same bytes as another dtype.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/checked.h"

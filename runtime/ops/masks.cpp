@@ -1,4 +1,5 @@
 // Ops that go by a mask: where it is set, what it selects, fills and replaces.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <cstring>
 
 #include "runtime/autograd/record.h"

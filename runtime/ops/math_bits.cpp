@@ -1,3 +1,4 @@
+// compile: few-inlines (seldom run, but in front of other ops)
 #include "runtime/ops/math_bits.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Normalisation as one op: over the last dimensions of each item, groups of its channels, or the batch in each channel.
+// compile: small (the kernel takes longer)
 #include "runtime/ops/norm_layers.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Elementwise functions that are made of others: powers in double, scaling by powers of two, membership, a matrix's diagonal.
+// compile: few-inlines (seldom in a step)
 #include <algorithm>
 
 #include "runtime/ops.h"

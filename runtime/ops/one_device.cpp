@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "runtime/ops/one_device.h"
 
 #include <algorithm>

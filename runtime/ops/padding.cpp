@@ -1,4 +1,5 @@
 // Items around a tensor: one number, or those of the tensor itself.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/autograd/record.h"

@@ -1,3 +1,4 @@
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/parametric_draws.h"
 
 #include "runtime/device/backend.h"

@@ -1,4 +1,5 @@
 // Pooling: the largest, or the mean, of each window over an image.
+// compile: small (the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/autograd/record.h"

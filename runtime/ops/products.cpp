@@ -1,4 +1,5 @@
 // Products said with mm, bmm and outer: sentences of other ops, which their derivatives follow.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/checked.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"

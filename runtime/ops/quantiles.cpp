@@ -1,4 +1,5 @@
 // How elements are distributed: quantiles and histograms.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <array>
 #include <cmath>

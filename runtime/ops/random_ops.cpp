@@ -1,5 +1,6 @@
 // Random ops. On the host each fills its elements in the order in which they lie in memory, in one thread, from one
 // generator.
+// compile: few-inlines (loops of its own, seldom run)
 #include "runtime/ops/random_ops.h"
 
 #include <algorithm>

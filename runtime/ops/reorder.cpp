@@ -1,5 +1,6 @@
 // Ops that move blocks of elements of one tensor: several copies of it, and other orders. Most are copies into views of the
 // result, so they need no kernels of their own.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <span>
 

@@ -1,4 +1,5 @@
 // Weighted sums of a few items along a dimension, and the transpose of that, which is the derivative.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/resample.h"
 
 #include "runtime/autograd/record.h"

@@ -1,4 +1,5 @@
 // The largest, the smallest and the log of the sum of exponentials so far, along a dimension.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"

@@ -1,4 +1,5 @@
 // Reading samples: a small recursive reader over one line, driven by the schema's kinds.
+// compile: small (reads the samples of help and tests)
 #include "runtime/ops/samples.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Writes that combine: elements of a source that meet in one place become their sum, product, mean, largest or smallest,
 // with or without what stood there.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,5 @@
 // Windows for the short-time Fourier transform, in the order of operations that PyTorch has: the same last digits.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <cmath>
 
 #include "runtime/ops.h"

@@ -1,3 +1,4 @@
+// compile: small (the kernel takes longer)
 #include "runtime/ops/sorting.h"
 
 #include <algorithm>

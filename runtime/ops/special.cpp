@@ -1,4 +1,5 @@
 // Special functions as ops: the rows of special.def, their derivatives, and what is made of them.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/special.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // A tensor cut along a dimension into views: in equal parts, at given places, into its items. All parts have one node, which
 // puts their gradients side by side again.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 
 #include "runtime/checked.h"

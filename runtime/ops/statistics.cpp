@@ -1,4 +1,5 @@
 // Norms, variance, logsumexp, and sums that skip NaN: ops made of reductions.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include <algorithm>
 #include <cmath>
 

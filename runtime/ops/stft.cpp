@@ -1,4 +1,5 @@
 // The short-time Fourier transform and its inverse: frames of a signal times a window, each transformed.
+// compile: small (the transform takes longer)
 #include <cmath>
 
 #include "runtime/device/meta.h"

@@ -1,5 +1,6 @@
 // Different values, runs of equal ones, and places among sorted values. All of it is sentences of other ops, so that it
 // runs wherever they do; the number of different values is the one thing that the host has to wait for.
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/record.h"
 #include "runtime/device/meta.h"

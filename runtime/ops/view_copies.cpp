@@ -1,4 +1,5 @@
 // Views as copies of their own: narrow_copy and its kin; parts of which autograd is not told that they share memory; fill.
+// compile: few-inlines (seldom in a step)
 #include "runtime/autograd/record.h"
 #include "runtime/ops.h"
 #include "runtime/ops/entry.h"

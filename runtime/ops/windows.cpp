@@ -1,4 +1,5 @@
 // Windows over images: where they stand, what they see as columns (unfold), and columns added up to images (fold).
+// compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/ops/windows.h"
 
 #include <algorithm>

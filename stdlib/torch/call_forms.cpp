@@ -1,3 +1,4 @@
+// compile: small (the common calls go another way)
 #include "stdlib/torch/call_forms.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The slow second look at a call that no binder took. PyTorch's parser goes through a form's parameters in order and speaks of
 // the first that is wrong; with several forms it does so only where exactly one could take that number of arguments, and
 // else lists them all. The same here, since scripts and their tests read these messages.
+// compile: small (runs after an error)
 #include "stdlib/torch/call_refusal.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // torch._cuda.Event: a point in the work of a stream. It is made on the device of the stream that first records it.
+// compile: small (the device takes longer)
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/device/backend.h"

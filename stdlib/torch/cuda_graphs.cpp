@@ -3,6 +3,7 @@
 // Random numbers in a graph: while it is captured the device's generator hands out places that count from 0, and kernels add
 // what two words in the device's memory say. replay() fills these with the generator's own seed and place and moves it on, so
 // that a replay draws what the same calls would have drawn.
+// compile: small (the device takes longer)
 #include <fcntl.h>
 
 #include <cerrno>

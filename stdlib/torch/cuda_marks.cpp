@@ -1,4 +1,5 @@
 // torch.cuda.nvtx: ranges and marks, which the backend hands to a profiler that listens.
+// compile: small (the device takes longer)
 #include "runtime/device/backend.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/torch/cuda_module.h"

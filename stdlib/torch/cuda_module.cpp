@@ -1,4 +1,5 @@
 // Devices, streams and memory of torch.cuda.
+// compile: small (the device takes longer)
 #include "stdlib/torch/cuda_module.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 // A capsule owns what it holds until a tensor is made of it, which is once: then it is empty, and its name says `used_`.
 // Whichever has it last calls the deleter.
+// compile: small (runs once for a tensor that is handed over)
 #include "stdlib/torch/dlpack_capsule.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "stdlib/torch/error_operands.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (runs once for a backward pass)
 #include "stdlib/torch/graph.h"
 
 #include <unordered_set>

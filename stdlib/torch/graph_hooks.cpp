@@ -1,3 +1,4 @@
+// compile: small (hooks are rare)
 #include "stdlib/torch/graph_hooks.h"
 
 #include "lang/core/protocol.h"

@@ -1,4 +1,5 @@
 // Hints for what the language refuses: misspelt keywords, tensors that are called, a forgotten self, modules that are not there.
+// compile: small (runs after an error)
 #include <algorithm>
 
 #include "lang/core/native.h"

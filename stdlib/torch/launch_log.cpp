@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "stdlib/torch/launch_log.h"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// compile: small (runs after an error)
 #include "stdlib/torch/memory_holders.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (text of help)
 #include "stdlib/torch/op_example.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (runs once for a name)
 #include "stdlib/torch/op_namespaces.h"
 
 #include <algorithm>

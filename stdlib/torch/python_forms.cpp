@@ -1,3 +1,4 @@
+// compile: small (the common calls go another way)
 #include "stdlib/torch/python_forms.h"
 
 #include <algorithm>

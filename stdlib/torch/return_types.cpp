@@ -1,3 +1,4 @@
+// compile: small (seldom in an inner loop)
 #include "stdlib/torch/return_types.h"
 
 #include <algorithm>

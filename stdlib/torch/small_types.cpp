@@ -1,4 +1,5 @@
 // torch.dtype, torch.device, torch.Size, torch.Generator and the tags torch.strided, torch.contiguous_format ….
+// compile: small (seldom in an inner loop)
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/range.h"

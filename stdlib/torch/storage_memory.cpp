@@ -2,6 +2,7 @@
 //
 // A storage is handed to scripts as a flat uint8 tensor over all of it (`torch.storage` makes its classes of that).
 // Everything that makes a tensor of numbers found in a file goes through `tensor_on`, which believes none of them.
+// compile: small (seldom in an inner loop)
 #include "stdlib/torch/storage_memory.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// compile: small (reads files)
 #include "stdlib/torch/table.h"
 
 #include <charconv>

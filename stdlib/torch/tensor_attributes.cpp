@@ -1,4 +1,5 @@
 // Attributes of a tensor: what it is, and its place in the autograd graph.
+// compile: small (seldom in an inner loop)
 #include "lang/objects/class.h"
 #include "lang/core/protocol.h"
 #include "lang/types/dict.h"

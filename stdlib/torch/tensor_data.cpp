@@ -2,6 +2,7 @@
 //
 // Making one takes two walks: the first finds the shape (along the first items, as PyTorch does) and the dtype, the
 // second writes the elements and refuses what does not fit the shape.
+// compile: small (seldom in an inner loop)
 #include "lang/core/protocol.h"
 #include "lang/objects/module.h"
 #include "lang/types/bigint.h"

@@ -1,4 +1,5 @@
 // In a file of its own: runtime/ops.h declares a function for every op, many of them names that other files use.
+// compile: small (seldom in an inner loop)
 #include "stdlib/torch/to.h"
 
 #include "runtime/ops.h"

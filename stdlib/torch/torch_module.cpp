@@ -1,3 +1,4 @@
+// compile: small (runs once)
 #include "stdlib/torch/torch_module.h"
 #include "stdlib/torch/thread_modes.h"
 

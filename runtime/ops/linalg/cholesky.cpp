@@ -1,6 +1,7 @@
 // A = L L^H of positive definite matrices, and what such factors solve.
 // Derivatives: I. Murray, "Differentiation of the Cholesky decomposition" (2016); M. Giles, "Collected matrix derivative
 // results for forward and reverse mode algorithmic differentiation" (2008).
+// compile: small (the factorisation takes longer)
 #include "runtime/ops/linalg/common.h"
 
 namespace tessera::tensor {

@@ -1,3 +1,4 @@
+// compile: small (the factorisation takes longer)
 #include "runtime/ops/linalg/common.h"
 
 #include <algorithm>

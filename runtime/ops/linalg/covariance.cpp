@@ -1,4 +1,5 @@
 // Covariance, correlation, and rows cut to a largest norm.
+// compile: small (the factorisation takes longer)
 #include "runtime/ops/linalg/common.h"
 
 namespace tessera::tensor {

@@ -1,6 +1,7 @@
 // Eigenvalues and eigenvectors, and functions of Hermitian matrices that are made of them.
 // Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008);
 // M. Seeger et al., "Auto-Differentiating Linear Algebra" (2017); of complex vectors what does not depend on their phase.
+// compile: small (the factorisation takes longer)
 #include <algorithm>
 #include <cctype>
 

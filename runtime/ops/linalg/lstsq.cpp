@@ -1,4 +1,5 @@
 // Least squares, and A = L D L^H of matrices that are Hermitian or symmetric but not definite.
+// compile: small (the factorisation takes longer)
 #include <algorithm>
 #include <array>
 

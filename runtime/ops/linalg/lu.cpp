@@ -1,6 +1,7 @@
 // A = P L U with row exchanges, and what follows from it: solutions, inverses, determinants.
 // The derivative of L and U: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation" (2008); for matrices that are not square the same argument by blocks.
+// compile: small (the factorisation takes longer)
 #include "runtime/ops/linalg/common.h"
 
 namespace tessera::tensor {

@@ -1,6 +1,7 @@
 // The exponential of matrices: a Taylor polynomial of the scaled matrix, squared as often as it was halved.
 // N. Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited" (2005); the polynomial by M. Paterson,
 // L. Stockmeyer, "On the number of nonscalar multiplications necessary to evaluate polynomials" (1973).
+// compile: small (the factorisation takes longer)
 #include <algorithm>
 #include <cmath>
 

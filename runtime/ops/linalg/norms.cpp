@@ -1,4 +1,5 @@
 // Norms of vectors and matrices, and condition numbers.
+// compile: small (the factorisation takes longer)
 #include <cmath>
 
 #include "runtime/ops/linalg/common.h"

@@ -1,4 +1,5 @@
 // Products of several matrices, powers, and what torch.linalg has of products of vectors.
+// compile: small (the factorisation takes longer)
 #include "runtime/device/two_devices.h"
 #include <climits>
 

@@ -1,6 +1,7 @@
 // A = Q R by Householder reflectors, and the reflectors themselves.
 // Derivatives of Q and R: D. Roberts, L. Roberts, "QR and LQ Decomposition Matrix Backpropagation Algorithms for Square, Wide,
 // and Deep Matrices" (2020).
+// compile: small (the factorisation takes longer)
 #include "runtime/ops/linalg/common.h"
 
 namespace tessera::tensor {

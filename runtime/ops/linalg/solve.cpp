@@ -1,5 +1,6 @@
 // Linear equations, inverses and determinants. Derivatives: M. Giles, "Collected matrix derivative results for forward and
 // reverse mode algorithmic differentiation" (2008).
+// compile: small (the factorisation takes longer)
 #include "runtime/device/two_devices.h"
 #include "runtime/ops/linalg/common.h"
 

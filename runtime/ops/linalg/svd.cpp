@@ -2,6 +2,7 @@
 // Derivatives: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008);
 // J. Townsend, "Differentiating the Singular Value Decomposition" (2016); G. Golub, V. Pereyra, "The Differentiation of
 // Pseudo-Inverses and Nonlinear Least Squares Problems Whose Variables Separate" (1973).
+// compile: small (the factorisation takes longer)
 #include <algorithm>
 
 #include "runtime/ops/linalg/common.h"

@@ -1,5 +1,6 @@
 // matplotlib._canvas: paper to draw on, by cairo. Lengths are in pixels of the picture, y downwards; colours are four numbers
 // from 0 to 1. What is drawn where is decided in the language (stdlib/matplotlib/*.tsr).
+// compile: small (the drawing takes longer)
 #include "stdlib/matplotlib/native/canvas.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // matplotlib._terminal: a picture as a terminal takes it.
+// compile: small (the drawing takes longer)
 #include <algorithm>
 
 #include "lang/core/booking.h"

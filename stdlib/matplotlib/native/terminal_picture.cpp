@@ -1,3 +1,4 @@
+// compile: small (the drawing takes longer)
 #include "stdlib/matplotlib/native/terminal_picture.h"
 
 #include <zlib.h>

@@ -2,6 +2,7 @@
 //
 // Answers are kept by the version of the class that was asked about. Versions are never used twice and change with the
 // class, so neither a cache entry of a dead class nor that of a changed one is ever found.
+// compile: few-inlines (no faster with more inlines)
 #include <memory>
 #include <unordered_set>
 #include <vector>

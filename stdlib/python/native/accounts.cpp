@@ -1,4 +1,5 @@
 // _accounts: the users and groups of the system, as tuples in the order of struct passwd and struct group.
+// compile: small (the system calls take longer)
 #include <grp.h>
 #include <pwd.h>
 

@@ -1,6 +1,7 @@
 // array: numbers of one kind, one behind the other in memory, as `array.array` keeps them.
 //
 // An item is as wide as its type code says and is made a value when it is read.
+// compile: small (seldom in an inner loop)
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,5 @@
 // _ast: the values of texts that are literals. The text is parsed as a program's would be, and never run.
+// compile: small (runs once for a program's text)
 #include <memory>
 
 #include "lang/compiler/compile.h"

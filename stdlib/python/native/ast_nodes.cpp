@@ -1,4 +1,5 @@
 // The tree of a program as objects of the classes that the module ast defines, with CPython's names and fields.
+// compile: small (runs once for a program's text)
 #include "stdlib/python/native/ast_nodes.h"
 
 #include <initializer_list>

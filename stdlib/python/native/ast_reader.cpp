@@ -1,5 +1,6 @@
 // A tree of objects back to a tree of the compiler's, with the words in which CPython refuses one that is none. The objects have
 // lines and columns, the compiler's nodes have offsets into a text: a text of blanks is made that has these lines.
+// compile: small (runs once for a program's text)
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,4 +1,5 @@
 // What all binary files are asked: the checks, the raw stream below, the system's side, their end.
+// compile: small (the system calls take longer)
 #include "stdlib/python/native/binary_file.h"
 
 #include <unistd.h>

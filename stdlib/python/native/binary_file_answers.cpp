@@ -1,4 +1,5 @@
 // What a binary file says of itself: its modes, its name, the raw stream below it, its repr.
+// compile: small (the system calls take longer)
 #include <sys/stat.h>
 #include <unistd.h>
 

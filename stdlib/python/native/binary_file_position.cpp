@@ -1,4 +1,5 @@
 // Where a binary file stands, and where it ends.
+// compile: small (the system calls take longer)
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Reading from a binary file: by numbers of bytes, and by lines.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <sys/stat.h>
 

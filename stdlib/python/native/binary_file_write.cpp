@@ -1,4 +1,5 @@
 // Writing to a binary file, and closing it.
+// compile: small (the system calls take longer)
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,5 +1,6 @@
 // _io: the types of binary files, and how they are made: FileIO and the buffers around raw streams by scripts, BytesIO, open() and the
 // standard streams.
+// compile: small (the system calls take longer)
 #include "stdlib/python/native/binary_io.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // The half of _binascii that mail needs: uuencoded lines, quoted-printable text (RFC 1521, section 5.1) and the checksum of BinHex.
+// compile: small (seldom in an inner loop)
 #include <cstring>
 
 #include "lang/core/pieces.h"

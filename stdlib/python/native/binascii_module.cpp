@@ -1,4 +1,5 @@
 // _binascii: bytes as text of hexadecimal digits or of base 64.
+// compile: small (seldom in an inner loop)
 #include <array>
 
 #include "lang/core/pieces.h"

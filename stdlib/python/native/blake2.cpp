@@ -1,4 +1,5 @@
 // BLAKE2b and BLAKE2s (RFC 7693), with key, salt, personal words and the parameters of tree hashing.
+// compile: small (digests are rare)
 #include <algorithm>
 
 #include "stdlib/python/native/digest_blocks.h"

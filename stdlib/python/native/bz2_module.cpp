@@ -1,4 +1,5 @@
 // _bz2: compression by libbzip2.
+// compile: small (the library takes longer)
 #include <bzlib.h>
 
 #include <algorithm>

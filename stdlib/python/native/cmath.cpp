@@ -1,4 +1,5 @@
 // cmath: functions of complex numbers.
+// compile: small (seldom in an inner loop)
 #include <cmath>
 #include <complex>
 #include <limits>

@@ -1,4 +1,5 @@
 // _codec: the native encodings and tables of one byte a character, as `codecs` (codecs.tsr) needs them.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/types/codec.h"
 
 #include "lang/types/bytes.h"

@@ -1,4 +1,5 @@
 // The steps that compressing and decompressing objects share.
+// compile: small (the library takes longer)
 #include "stdlib/python/native/coders.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // _csv: reading and writing records. What a dialect says arrives as a tuple: (delimiter, quotechar, escapechar, doublequote,
 // skipinitialspace, lineterminator, quoting, strict); characters that are not there are None.
+// compile: small (seldom in an inner loop)
 #include <cstring>
 
 #include "lang/core/object_cast.h"

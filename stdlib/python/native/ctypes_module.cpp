@@ -1,6 +1,7 @@
 // _cdata: memory with C's layouts, shared libraries, and calls of their functions through libffi; the classes are in _ctypes.tsr.
 //
 // All of it is for programs that their host trusts with the whole process (Limits::processes): a wrong address ends it.
+// compile: small (the called function takes longer)
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // _dataclasses: all fields of an object at once, and functions that are written as text.
+// compile: small (runs once for a class)
 #include <memory>
 
 #include "lang/compiler/chunk.h"

@@ -1,6 +1,7 @@
 // _datetime: what dates, times and spans of time are made of. `Span` is a number of microseconds, with its arithmetic;
 // `Moment` a number of microseconds since the day before 0001-01-01, with a time zone. The classes of datetime.tsr derive
 // from them and add what is seldom in a loop: text, zones, the calendar's other questions.
+// compile: small (seldom in an inner loop)
 #include <cmath>
 
 #include "lang/core/bind.h"

@@ -1,4 +1,5 @@
 // MD5 (RFC 1321), SHA-1 and SHA-2 (FIPS 180-4), SHA-3 (FIPS 202).
+// compile: small (digests are rare)
 #include "stdlib/python/native/digest.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // _expat: one object for each parser of Expat's, which calls a script's handlers. The class that programs see is in pyexpat.tsr.
 //
 // No exception may pass through Expat's frames: what a handler raises is kept, Expat is told to stop, and parse() raises it again.
+// compile: small (the library takes longer)
 #include <algorithm>
 #include <exception>
 #include <string>

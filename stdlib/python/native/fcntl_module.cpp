@@ -1,4 +1,5 @@
 // fcntl: settings of open files, requests to devices, and locks between processes.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,7 @@
 // _posixsubprocess: another program in a child process. The child shares the parent's memory until exec (vfork), or has a
 // copy of it (fork) if it must run script code or change its user. It makes async-signal-safe calls only, except for
 // preexec_fn, and reports a failure as text through the pipe `error_pipe`.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>

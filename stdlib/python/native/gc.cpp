@@ -1,5 +1,6 @@
 // gc: the collector of cycles, for scripts. Lists of objects hold those alone that a script may hold anyway, without changing what
 // natives rely on: instances of classes, functions, classes and modules, but no container of a native's.
+// compile: small (introspection)
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/objects/class.h"

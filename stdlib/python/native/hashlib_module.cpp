@@ -1,4 +1,5 @@
 // _hashlib: digests as objects.
+// compile: small (digests are rare)
 #include <algorithm>
 
 #include "lang/core/make_object.h"

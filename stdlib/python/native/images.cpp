@@ -1,5 +1,6 @@
 // _images: what files of images need beside zlib. PNG's filters are undone here; JPEG is read and written by libturbojpeg,
 // which is opened when the first such image comes.
+// compile: small (the library takes longer)
 #include <cstdlib>
 
 #include "lang/types/bytes.h"

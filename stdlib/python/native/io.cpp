@@ -1,5 +1,6 @@
 // _io: `open`, the types of text files, standard streams and StringIO, and what these answer of themselves. Reading and
 // writing stand in text_file_read.cpp and text_file_write.cpp.
+// compile: few-inlines (no faster with more inlines)
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

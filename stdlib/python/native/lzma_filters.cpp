@@ -1,4 +1,5 @@
 // Chains of liblzma's filters from a script's dicts.
+// compile: small (the library takes longer)
 #include "stdlib/python/native/lzma_filters.h"
 
 namespace tessera::stdlib {

@@ -1,4 +1,5 @@
 // _lzma: compression by liblzma.
+// compile: small (the library takes longer)
 #include <lzma.h>
 
 #include <memory>

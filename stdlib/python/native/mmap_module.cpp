@@ -1,4 +1,5 @@
 // _mmap: a part of a file, or memory of its own, in the address space; the class mmap.mmap is built on its type.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// compile: small (encodings of East Asia are rare)
 #include "stdlib/python/native/multibyte_charsets.h"
 
 #include <algorithm>

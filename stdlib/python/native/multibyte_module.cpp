@@ -1,4 +1,5 @@
 // _multibyte: text to bytes and back in the encodings of multibyte_charsets.h, with CPython's faults and handlers of errors.
+// compile: small (encodings of East Asia are rare)
 #include "lang/core/booked_text.h"
 #include "lang/types/bytes.h"
 #include "lang/types/codec_errors.h"

@@ -1,3 +1,4 @@
+// compile: small (the system calls take longer)
 #include "stdlib/python/native/open_mode.h"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 // A PickleBuffer is an object's memory as pickle hands it over outside of the data (protocol 5). It holds a memoryview, and shows its
 // memory as its own. The functions call those of the script half, which have the same names with an underscore: a class that has
 // `dumps` of pickle for an attribute may not bind it as a method.
+// compile: small (seldom in an inner loop)
 #include "lang/core/bind.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"

@@ -1,6 +1,7 @@
 // The usual parts of a pickle, for the modules pickle._pickler and pickle._unpickler: objects of built-in types in binary
 // protocols from 4 on. What is anything else, or wrong, is left to the script, which finds everything as if it had done
 // the work itself.
+// compile: few-inlines (no faster with more inlines)
 #include <cstring>
 #include <string>
 

@@ -1,4 +1,5 @@
 // _posix: the system calls behind os, os.path, shutil.
+// compile: small (the system calls take longer)
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>

@@ -1,5 +1,6 @@
 // _posix: calls on open files by their numbers, owners and special kinds of files. What gives a script a file that `Files` has not opened,
 // or changes more than a file's content, is for programs that may use processes.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>

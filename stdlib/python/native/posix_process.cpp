@@ -1,4 +1,5 @@
 // _posix: this process as the system sees it (times, priority, processors, groups, settings of the system), and other programs in its place.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>

@@ -1,4 +1,5 @@
 // _processes: child processes by fork, pipes to them, and files that are memory only.
+// compile: small (the system calls take longer)
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>

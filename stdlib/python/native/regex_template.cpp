@@ -1,3 +1,4 @@
+// compile: small (runs once for a template)
 #include "stdlib/python/native/regex_template.h"
 
 #include "lang/types/str.h"

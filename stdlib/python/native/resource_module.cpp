@@ -1,4 +1,5 @@
 // _resource: limits of the process and what it has used; the module resource is built on it.
+// compile: small (the system calls take longer)
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // select: waiting for files. Each wait is a safe point every few milliseconds, so that the program can be stopped meanwhile.
+// compile: small (the system calls take longer)
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,5 @@
 // Signals for the module `signal`: handlers of the script, masks, waits, interval timers.
+// compile: small (the system calls take longer)
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

@@ -1,4 +1,5 @@
 // _socket: the system's sockets. Every wait is a safe point every few milliseconds; a host must grant the network.
+// compile: small (the system calls take longer)
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>

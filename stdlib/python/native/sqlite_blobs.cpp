@@ -1,4 +1,5 @@
 // Of _sqlite what handles a database as bytes: open blobs, copies to another database, and whole databases in memory.
+// compile: small (the library takes longer)
 #include <cstring>
 #include <utility>
 

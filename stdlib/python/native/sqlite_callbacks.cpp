@@ -2,6 +2,7 @@
 //
 // No exception passes through SQLite's frames. An error of the script becomes one of SQLite's and is told to the module's hooks; what ends
 // the run is kept and thrown when SQLite has returned.
+// compile: small (the library takes longer)
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // _sqlite: the library, and databases. The classes that programs see are in sqlite3/dbapi2.tsr.
+// compile: small (the library takes longer)
 #include <time.h>
 
 #include <algorithm>

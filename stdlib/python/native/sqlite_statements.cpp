@@ -1,4 +1,5 @@
 // Of _sqlite the statements: their parameters, steps and rows.
+// compile: small (the library takes longer)
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // _statistics: the inverse of the normal distribution's cumulative function, by Wichura's algorithm AS 241 (1988).
+// compile: small (seldom in an inner loop)
 #include <cmath>
 
 #include "stdlib/python/native/native_modules.h"

@@ -1,4 +1,5 @@
 // _struct: values to bytes and back, by a format. A format is read anew for each call: it is a few letters long.
+// compile: small (seldom in an inner loop)
 #include <algorithm>
 #include <cmath>
 #include <cstring>

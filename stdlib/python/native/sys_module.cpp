@@ -1,4 +1,5 @@
 // _sys: what `sys` (sys.tsr) knows of the interpreter.
+// compile: small (introspection)
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // _termios: the settings of terminals, as lists [input, output, control, local, input speed, output speed, characters].
+// compile: small (the system calls take longer)
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <termios.h>

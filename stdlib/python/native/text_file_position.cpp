@@ -3,6 +3,7 @@
 // tell() of a file that was read gives the byte position of the next character. It is found by decoding the block that the character
 // came from again. Where the decoder's state matters there, the number that tell() gives carries it as CPython's cookies do: how many
 // bytes to decode from there, how many characters of them to skip.
+// compile: small (the system calls take longer)
 #include <unistd.h>
 
 #include <algorithm>

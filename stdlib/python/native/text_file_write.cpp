@@ -1,4 +1,5 @@
 // Writing of text files, and the places in them.
+// compile: few-inlines (no faster with more inlines)
 #include "lang/objects/class.h"
 #include "stdlib/python/native/text_file.h"
 

@@ -1,4 +1,5 @@
 // _threads, the native part of _thread: threads by function, their numbers, and attributes of their own.
+// compile: small (the system calls take longer)
 #include <algorithm>
 
 #include "lang/core/cycles.h"

@@ -1,4 +1,5 @@
 // _time: clocks, sleeping, and the C library's calendar. `time` (time.tsr) puts struct_time around it.
+// compile: small (the system calls take longer)
 #include <algorithm>
 #include <limits>
 #include <mutex>

@@ -1,4 +1,5 @@
 // _traceback: the interpreter's own wording of exceptions, for the module `traceback`.
+// compile: small (runs after an error)
 #include "lang/compiler/chunk.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/exception.h"

@@ -1,4 +1,5 @@
 // _weakref: references that do not hold, and proxies that act for their object as long as it is there.
+// compile: small (seldom in an inner loop)
 #include "lang/core/object_cast.h"
 #include "lang/objects/weak.h"
 

@@ -1,4 +1,5 @@
 // _zlib: deflate and inflate by zlib.
+// compile: small (the library takes longer)
 #include <zlib.h>
 
 #include <algorithm>

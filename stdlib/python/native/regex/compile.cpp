@@ -1,5 +1,6 @@
 // Tree to program. Counted repetition of a group is written out, so the matcher needs no counters and a state is only an
 // instruction and a position: that is what makes remembering failures possible.
+// compile: small (runs once for a pattern)
 #include <algorithm>
 #include <cctype>
 

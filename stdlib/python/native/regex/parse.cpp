@@ -1,4 +1,5 @@
 // Pattern text to tree: recursive descent over code points, with CPython's error messages and their positions.
+// compile: small (runs once for a pattern)
 #include <algorithm>
 
 #include "stdlib/python/native/regex/case_classes.h"
