@@ -1,5 +1,5 @@
 // The type `torch.Tensor`: its table (tensor_slots.cpp), attributes (tensor_attributes.cpp) and methods that are no ops
-// (tensor_methods.cpp). Methods that are ops come from the registry.
+// (tensor_methods.h). Methods that are ops come from the registry.
 #pragma once
 
 #include "stdlib/torch/state.h"

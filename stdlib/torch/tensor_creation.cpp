@@ -1,0 +1,118 @@
+// Tensors made by the type or by another tensor: constructors, copies, what pickle writes.
+#include "stdlib/torch/tensor_methods.h"
+
+#include <algorithm>
+
+#include "lang/core/object_cast.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/class.h"
+#include "lang/objects/module.h"
+#include "lang/types/list.h"
+#include "runtime/autograd/engine.h"
+#include "stdlib/torch/convert.h"
+#include "stdlib/torch/tensor_cycles.h"
+#include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/to.h"
+
+namespace tessera::stdlib {
+namespace {
+
+Value new_tensor(Interpreter& in, const Args& args) {
+  const Tensor& t = self_of(args);
+  const Value dtype = args[2].is_none() ? torch_state(in).dtypes[static_cast<int>(t.dtype())] : args[2];
+  const Value device = args[3].is_none() ? wrap_device(in, t.device()) : args[3];
+  return in_torch(in, args, [&] { return wrap_tensor(in, tensor_from_data(in, args[1], dtype, device, true)); });
+}
+
+// The constructor of old: sizes make an uninitialised tensor, torch.Tensor(2, 3), a list one of its values; the rest stands in
+// torch._tensor_types. `own` is the dtype that the constructor stands for, none that of torch.Tensor; it heeds no default device.
+Value legacy_tensor(Interpreter& in, const Args& args, uint32_t at, const Value& own, Device home) {
+  const std::span<const Value> given(args.values + at, args.count - at);
+  const bool plain = args.keyword_names == nullptr || args.keyword_names->size == 0;
+  DType dtype = torch_state(in).context.default_dtype;
+  if (!own.is_none()) to_dtype(in, own, dtype);
+  if (plain && !given.empty() && std::ranges::all_of(given, [](const Value& v) { return v.is_int(); })) {
+    std::vector<int64_t> sizes;
+    for (const Value& size : given) sizes.push_back(size.as_int());
+    return wrap_tensor(in, Tensor::empty(sizes, dtype, home));
+  }
+  if (plain && given.size() == 1 && is_list(given[0]))
+    return wrap_tensor(in, tensor_from_data(in, given[0], torch_state(in).dtypes[static_cast<int>(dtype)],
+                                            wrap_device(in, home), true));
+  std::vector<Value> values{own};
+  values.insert(values.end(), given.begin(), given.end());
+  const Value module(static_cast<Object*>(in.import("torch._tensor_types")));
+  struct Default {
+    Device& device;
+    const Device before;
+    ~Default() { device = before; }
+  } of_script{torch_state(in).context.default_device, torch_state(in).context.default_device};
+  of_script.device = home;
+  return call(in, get_attr(in, module, intern(in, "_of_old")),
+              Args{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names, nullptr});
+}
+
+Value new_of_old(Interpreter& in, const Args& args) {
+  const Value own = torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())];
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 1, own, self_of(args).device()); });
+}
+
+Value deep_copy(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    const Tensor& t = self_of(args);
+    if (!is_leaf(t))
+      throw Error(
+          ErrorKind::RuntimeError,
+          "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+          "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+          "https://github.com/pytorch/pytorch/pull/103001");
+    Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
+    if (t.requires_grad()) set_requires_grad(copy, true);
+    return wrap_tensor(in, std::move(copy));
+  });
+}
+
+// How pickle writes a tensor; the words are in the language, since they are names that other programs read.
+Value reduce(Interpreter& in, const Args& args) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch._utils"))), intern(in, "_reduce_tensor")),
+              {args[0]});
+}
+
+constexpr NativeDef kMethods[] = {
+    {"new_tensor(self, data, dtype=None, device=None, requires_grad=False)", new_tensor,
+     "A tensor of data with this dtype."},
+    {"__deepcopy__(self, memo)", deep_copy},
+    {"__reduce_ex__(self, protocol)", reduce, "What pickle writes."},
+    {"new", new_of_old, "A tensor of this dtype: of sizes, or of a sequence's values."},
+};
+
+}  // namespace
+
+Value make_tensor(Interpreter& in, Type*, const Args& args) {
+  return in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none(), kCpu); });
+}
+
+Value make_subclass(Interpreter& in, const Args& args) {
+  if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type)
+    throw Error(ErrorKind::TypeError, "cls must be a type (got " + std::string(type_name(in, args[0])) + ")");
+  Type* type = object_cast<Type>(args[0]);
+  if (!type->is_subtype_of(torch_state(in).tensor))
+    throw Error(ErrorKind::TypeError,
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                "Make sure your class inherits from Tensor.");
+  const Tensor& from = expect_tensor(in, args[1], "data");
+  if (truth(in, args[2]) && !is_differentiable(from.dtype()))
+    throw Error(ErrorKind::RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+  auto* object = make_untracked<TensorObject>(in, type);
+  Value result = Value::adopt(object);
+  if (type->attributes_offset != 0) track_tensor(in, result);
+  in_torch(in, args, [&] {
+    object->tensor = detached_alias(from);
+    set_requires_grad(object->tensor, truth(in, args[2]));
+  });
+  return result;
+}
+
+MethodTables creation_methods() { return {{}, kMethods}; }
+
+}  // namespace tessera::stdlib
