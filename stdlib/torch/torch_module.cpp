@@ -218,7 +218,7 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "functional", "hub",           "jit",           "multiprocessing",
                                    "overrides",  "sparse",        "types",         "version",
                                    "mps",        "cpu",           "_dynamo",       "onnx",
-                                   "signal"};
+                                   "signal",        "masked"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.

@@ -21,7 +21,7 @@ unique unique_consecutive var var_mean hash_tensor allclose equal'''.split())
 
 def of(op):
     head, kind = op.name.split('.')[0], type(op).__name__
-    if head in ('linalg', 'fft', 'special'):
+    if head in ('linalg', 'fft', 'special', 'masked'):
         return head
     if head == 'nn':
         return 'nn'

@@ -23,7 +23,7 @@ import mutate
 from literal import DTYPES, Arguments, Unwritable
 
 SPACES = [('torch.', torch), ('F.', torch.nn.functional), ('torch.linalg.', torch.linalg), ('torch.fft.', torch.fft),
-          ('torch.special.', torch.special), ('torch.Tensor.', torch.Tensor)]
+          ('torch.special.', torch.special), ('torch.masked.', torch.masked), ('torch.Tensor.', torch.Tensor)]
 # The table calls these through functions of its own, with arguments in another order.
 WRITTEN = {
     'einsum': 'torch.einsum({1}, {0})', 'polygamma': 'torch.polygamma({1}, {0})', 'special.polygamma': 'torch.special.polygamma({1}, {0})',
@@ -33,7 +33,7 @@ WRITTEN = {
 }
 # Nothing is there to compare: what only makes memory, and what PyTorch has for its own backends alone.
 BARE = {'empty', 'empty_like', 'empty_strided', 'new_empty', 'new_empty_strided', 'empty_permuted', 'resize_', 'resize_as_'}
-LEFT_OUT = ('jiterator', 'to_sparse', 'sparse.', 'ops.', '_refs', 'torch.ops', '_segment', '_native', 'masked.', 'svd_lowrank', 'pca_lowrank')
+LEFT_OUT = ('jiterator', 'to_sparse', 'sparse.', 'ops.', '_refs', 'torch.ops', '_segment', '_native', 'svd_lowrank', 'pca_lowrank')
 
 
 def name_of(op):
