@@ -12,6 +12,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
+#include "lang/objects/heap_type.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
@@ -50,10 +51,17 @@ Str* reflected_name(Interpreter& in, BinaryOp op) {
 bool is_sequence(const Value& v) { return is_str(v) || is_list(v) || is_tuple(v) || is_bytes(v) || is_byte_array(v); }
 bool is_of_script(const Value& v) { return v.is_object() && (v.as_object()->type->type_flags & kScriptClass) != 0; }
 
+// Whether CPython's type of the object has a table of slots for sequences, used or not.
+bool has_sequence_slots(const Value& v) {
+  if (!v.is_object()) return false;
+  const Type* const type = v.as_object()->type;
+  return type->slots.length != nullptr || is_heap_type(type);
+}
+
 // A sequence on the right of `*` was asked how often it shall be repeated; on that of `*=` where CPython's left type could be none.
 bool asks_repetition(const char* what, const Value& left, const Value& right) {
   if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return false;
-  return what[1] != '=' || !is_of_script(left);
+  return what[1] != '=' || !has_sequence_slots(left);
 }
 
 [[gnu::cold, gnu::noinline]] Value refused(Interpreter& in, std::initializer_list<std::string_view> words) {
@@ -448,8 +456,7 @@ void del_item(Interpreter& in, const Value& object, const Value& key) {
   if (const auto slot = type_of(in, object)->slots.del_item) return slot(in, object, key);
   check_sequence_key(in, object, key);
   // CPython has two sentences: the first is for an index into a sequence.
-  const auto may_be_sequence = [](const Type* type) { return type->slots.length != nullptr || (type->type_flags & (kScriptClass | kSpeaksAsC)) == kScriptClass; };
-  const bool by_index = object.is_object() && may_be_sequence(type_of(in, object)) && (key.is_int() || key.is_bool());
+  const bool by_index = has_sequence_slots(object) && is_index(in, key);
   throw_error(ErrorKind::TypeError, "'%s' object %s support item deletion", std::string(type_name(in, object)).c_str(),
               by_index ? "doesn't" : "does not");
 }

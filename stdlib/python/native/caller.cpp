@@ -4,6 +4,7 @@
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/heap_type.h"
 #include "lang/syntax/source.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/frame.h"
@@ -47,11 +48,19 @@ Value adopt(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// The bases of such types decide how pickle reduces their objects by the protocols 0 and 1.
+Value is_made_by_object(Interpreter& in, const Args& args) {
+  if (!is_type(args[0])) throw_error(ErrorKind::TypeError, "is_made_by_object() argument must be a type, not %s", lang::argument_type(in, args[0]));
+  const Type* const type = as_type(args[0]);
+  return Value::boolean(type->make == lang::refuse_to_make && lang::is_heap_type(type));
+}
+
 }  // namespace
 
 void fill_caller(Interpreter& in, Module& module) {
   in.def(module, "caller(depth, /)", "File, line, function and module of a call.", caller);
   in.def(module, "adopt(cls, names: tuple, /)", "Make inherited native methods the class's own.", adopt);
+  in.def(module, "is_made_by_object(type, /)", "Whether CPython has the native type on the heap and without a __new__ of its own.", is_made_by_object);
   in.def(module, "type_name(value, /)", "The name of a value's type as messages of CPython's functions in C have it.", type_name_of);
 }
 

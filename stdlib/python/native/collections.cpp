@@ -129,11 +129,7 @@ Value make_deque(Interpreter& in, Type* type, const Args& args) {
   if (args.positional() > 2) {
     throw_error(ErrorKind::TypeError, "deque() takes at most 2 arguments (%u given)", args.count);
   }
-  for (uint32_t i = args.positional(); i < args.count; ++i) {
-    const std::string_view name = text_of(args.keyword_names->items[i - args.positional()]);
-    if (name != "iterable" && name != "maxlen")
-      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for deque()");
-  }
+  check_keywords(args, "deque", {"iterable", "maxlen"}, 0);
   initialise(in, d, make_argument(args, 0, "iterable"), make_argument(args, 1, "maxlen"));
   return made;
 }
@@ -256,10 +252,7 @@ bool iterator_step(Interpreter&, const Value& self, Value& out) {
     it->left = 0;
     throw Error(ErrorKind::RuntimeError, "deque mutated during iteration");
   }
-  if (it->left == 0) {
-    it->deque = Value();
-    return false;
-  }
+  if (it->left == 0) return false;
   out = d->at(it->reversed ? it->left - 1 : d->size - it->left);
   --it->left;
   return true;
@@ -289,7 +282,15 @@ Value new_iterator(Interpreter& in, Type* type, const Args& args) {
   return made;
 }
 
-constexpr NativeDef kIteratorMethods[] = {{"__length_hint__(self, /)", iterator_hint}};
+Value iterator_reduce(Interpreter& in, const Args& args) {
+  const DequeIterator* const it = object_cast<DequeIterator>(args[0]);
+  const Value deque = it->deque;
+  const int64_t index = static_cast<int64_t>(deque_of(deque)->size) - static_cast<int64_t>(it->left);
+  return make_tuple(in, {Value(it->type), make_tuple(in, {deque, Value::integer(index)})});
+}
+
+constexpr NativeDef kIteratorMethods[] = {{"__length_hint__(self, /)", iterator_hint},
+                                          {"__reduce__(self)", iterator_reduce, "Return state information for pickling."}};
 
 // The iterator's type is found through the deque type's own `_iterator` attribute.
 Value deque_iter(Interpreter& in, const Value& self) {
@@ -626,8 +627,11 @@ void fill_collections(Interpreter& in, Module& module) {
   slot_methods(in, type);
   in.add_methods(type, kItemMethods, std::size(kItemMethods));
   operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Mul));
-  dict_set_str(in, type->attributes(), intern(in, "_iterator"), Value(make_iterator_type(in, false)));
-  dict_set_str(in, type->attributes(), intern(in, "_reverse_iterator"), Value(make_iterator_type(in, true)));
+  for (const bool reversed : {false, true}) {
+    const Value iterator(make_iterator_type(in, reversed));
+    dict_set_str(in, type->attributes(), intern(in, reversed ? "_reverse_iterator" : "_iterator"), iterator);
+    set_member(in, module, reversed ? "_deque_reverse_iterator" : "_deque_iterator", iterator);
+  }
   set_member(in, module, "deque", Value(type));
   add_named_tuple(in, module);
   add_counting(in, module);
