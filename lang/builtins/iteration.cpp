@@ -27,6 +27,7 @@ namespace {
 // The keywords are those of list.sort, and so are the complaints.
 Value sorted_function(Interpreter& in, const Args& args) {
   check_count("sorted", args, 1, 1);
+  Value list = list_from(in, args[0]);
   Value key = Value::none();
   bool reverse = false;
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
@@ -35,7 +36,6 @@ Value sorted_function(Interpreter& in, const Args& args) {
     else if (name == "reverse") reverse = index(in, args[1 + i]) != 0;
     else throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for sort()");
   }
-  Value list = list_from(in, args[0]);
   list_sort(in, as_list(list), key, reverse);
   return list;
 }

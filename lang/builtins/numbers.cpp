@@ -71,9 +71,12 @@ Value pow_function(Interpreter& in, const Args& args) {
     throw Error(ErrorKind::ValueError, "complex modulo");
   if (a.is_object() && !is_big_int(a)) {
     const Value method = type_lookup(a.as_object()->type, in.names->pow);
-    if (!method.is_undefined()) return call_special(in, method, a, {args[1], args[2]});
+    if (!method.is_undefined()) {
+      const Value result = call_special(in, method, a, {args[1], args[2]});
+      if (!result.is(in.not_implemented)) return result;
+    }
   }
-  if (number(a) && number(b) && number(m)) {
+  if (a.is_float() || b.is_float() || m.is_float()) {  // a float refuses whatever the others are
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
   throw_unsupported_power(in, args[0], args[1], args[2]);

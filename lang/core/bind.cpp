@@ -250,11 +250,17 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
   }
 }
 
-// Returns the first keyword that the signature does not know, or null.
-Str* bind_keywords(Interpreter& in, const Signature& signature, const Args& args, Value* slots, size_t skip) {
+// Keywords that are refused once every required argument is there.
+struct RefusedKeywords {
+  const Str* unknown = nullptr;     // the first that the signature does not know
+  size_t twice = SIZE_MAX;          // the number of the first parameter that is given by position as well
+  bool any() const noexcept { return unknown != nullptr || twice != SIZE_MAX; }
+};
+
+RefusedKeywords bind_keywords(Interpreter& in, const Signature& signature, const Args& args, Value* slots, size_t skip) {
   const uint32_t positional = args.positional();
   Dict* extra = nullptr;
-  Str* unknown = nullptr;
+  RefusedKeywords refused;
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     if (signature.parameters[i].kind == Kind::VarKeyword) extra = as_dict(slots[i]);
   }
@@ -267,29 +273,30 @@ Str* bind_keywords(Interpreter& in, const Signature& signature, const Args& args
       if ((p.kind == Kind::Positional || p.kind == Kind::KeywordOnly) && at >= skip && str_equal(p.name, name)) break;
     }
     if (at < signature.parameters.size()) {
-      if (!slots[at].is_undefined()) {
-        type_error("argument for " + signature.function_name + "() given by name ('" + std::string(name->view()) +
-                   "') and position (" + std::to_string(at + 1 - skip) + ")");
-      }
-      slots[at] = value;
+      if (slots[at].is_undefined()) slots[at] = value;
+      else refused.twice = std::min(refused.twice, at);
     } else if (extra != nullptr) {
       dict_set_str(in, extra, name, value);
-    } else if (unknown == nullptr) {
-      unknown = name;
+    } else if (refused.unknown == nullptr) {
+      refused.unknown = name;
     }
   }
-  return unknown;
+  return refused;
 }
 
-// Errors of the names of arguments, in CPython's order: one that is missing, then a keyword that is not known.
-void check_complete(const Signature& signature, const Args& args, const Value* slots, size_t skip, const Str* unknown) {
+// Errors of the names of arguments, in CPython's order: one that is missing, one that is given twice, a keyword that is not known.
+void check_complete(const Signature& signature, const Args& args, const Value* slots, size_t skip, const RefusedKeywords& refused) {
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
     if (!slots[i].is_undefined() || signature.parameters[i].optional) continue;
     if (!has_keywords(signature, skip)) wrong_positional_count(signature, args, args.positional() - skip, skip);
     missing(signature, i, args.positional() - skip, skip);
   }
-  if (unknown != nullptr)
-    type_error("'" + std::string(unknown->view()) + "' is an invalid keyword argument for " + signature.function_name + "()");
+  if (refused.twice != SIZE_MAX) {
+    type_error("argument for " + signature.function_name + "() given by name ('" + std::string(signature.parameters[refused.twice].name->view()) +
+               "') and position (" + std::to_string(refused.twice + 1 - skip) + ")");
+  }
+  if (refused.unknown != nullptr)
+    type_error("'" + std::string(refused.unknown->view()) + "' is an invalid keyword argument for " + signature.function_name + "()");
 }
 
 [[noreturn]] void wrong_self(Interpreter& in, const NativeFunction* f, const Args& args) {
@@ -421,8 +428,8 @@ void bind_arguments(Interpreter& in, const Signature& signature, const Args& arg
   }
   if (keywords != 0 && !rest && !any_keywords && positional - skip + keywords > counts_of(signature, skip).most)
     too_many(signature, positional - skip, keywords, false, skip);
-  const Str* const unknown = keywords == 0 ? nullptr : bind_keywords(in, signature, args, slots, skip);
-  if (lacking || unknown != nullptr) check_complete(signature, args, slots, skip, unknown);
+  const RefusedKeywords refused = keywords == 0 ? RefusedKeywords{} : bind_keywords(in, signature, args, slots, skip);
+  if (lacking || refused.any()) check_complete(signature, args, slots, skip, refused);
   for (size_t i = 0; i < total; ++i) {
     const Parameter& p = signature.parameters[i];
     if (slots[i].is_undefined()) slots[i] = p.default_value;

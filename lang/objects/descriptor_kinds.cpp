@@ -6,6 +6,7 @@
 // (make_bound_method). A builtin_function_or_method is a NativeFunction or a BoundMethod of one: the functions below ask for
 // the object's kind.
 // compile: few-inlines (no faster with more inlines)
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -189,9 +190,16 @@ std::string signature_text(Interpreter& in, const NativeFunction* f) {
   return "(" + text + ")";
 }
 
+// CPython describes no module function whose optional argument has no default value: `next`, `functools.reduce`.
+bool is_described(const NativeFunction* f, const Signature& signature) {
+  return f->owner != nullptr || std::none_of(signature.parameters.begin(), signature.parameters.end(),
+                                             [](const Parameter& p) { return p.optional && p.default_value.is_undefined(); });
+}
+
 Value get_text_signature(Interpreter& in, const Args& args) {
   const NativeFunction* f = native_of(args[0]);
-  if (signature_of(in, f) != nullptr) return make_str(in, signature_text(in, f));
+  if (const Signature* const signature = signature_of(in, f))
+    return is_described(f, *signature) ? make_str(in, signature_text(in, f)) : Value::none();
   const bool is_slot = f->type == in.types.wrapper_descriptor;
   if (std::string text; !is_slot && describes_library_method(in, args[0], text)) return make_str(in, text);
   if (is_slot) return make_str(in, "($self, /, *args, **kwargs)");

@@ -542,7 +542,9 @@ Value make_method_object(Interpreter& in, Type*, const Args& args) {
   if (args.count != 2) throw_error(ErrorKind::TypeError, "method expected 2 arguments, got %u", args.count);
   if (!is_callable(in, args[0])) throw Error(ErrorKind::TypeError, "first argument must be callable");
   if (args[1].is_none()) throw Error(ErrorKind::TypeError, "instance must not be None");
-  return make_bound_method(in, args[0], args[1]);
+  const Value made = make_bound_method(in, args[0], args[1]);
+  made.as_object()->type = in.types.bound_method;  // also of a builtin function
+  return made;
 }
 
 // A bound method is pickled as an attribute of its object.

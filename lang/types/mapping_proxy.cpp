@@ -88,7 +88,7 @@ Value proxy_make(Interpreter& in, Type* type, const Args& args) {
     throw_error(ErrorKind::TypeError, "mappingproxy() missing required argument 'mapping' (pos 1)");
   const Value& mapping = args[0];
   const bool is_mapping = mapping.is_object() && mapping.as_object()->type->slots.get_item != nullptr &&
-                          !is_list(mapping) && !is_tuple(mapping) && !is_type(mapping) && !is_str(mapping);
+                          !is_list(mapping) && !is_tuple(mapping) && !is_type(mapping);
   if (!is_mapping)
     throw_error(ErrorKind::TypeError, "mappingproxy() argument must be a mapping, not %s",
                 std::string(type_name(in, mapping)).c_str());

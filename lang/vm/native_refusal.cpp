@@ -124,7 +124,8 @@ namespace {
 // The words for a format without a name: "function takes at most 1 argument (2 given)".
 void leave_out_name(std::string& message) {
   constexpr std::string_view kName = "function()", kFor = "for function()";
-  if (const size_t at = message.find(kFor); at != message.npos) message.replace(at, kFor.size(), "for this function");
+  if (message.starts_with("argument for function()")) message.erase(std::string_view("argument for function").size(), 2);
+  else if (const size_t at = message.find(kFor); at != message.npos) message.replace(at, kFor.size(), "for this function");
   else if (message.starts_with(kName)) message.erase(kName.size() - 2, 2);
 }
 
@@ -144,10 +145,41 @@ void as_c_int(Interpreter& in, const Value& value, bool of_week) {
   if (whole.as_int() < INT32_MIN) throw Error(ErrorKind::OverflowError, "signed integer is less than minimum");
 }
 
-// A format converts an argument before it misses the next one: `kinds` has a letter for each parameter, i for an int.
-void convert_by_format(Interpreter& in, std::string_view kinds, const Args& args, uint32_t skip) {
-  for (size_t i = 0; i < kinds.size() && i + skip < args.positional(); ++i)
-    if (kinds[i] == 'i' || kinds[i] == 'w') as_c_int(in, args[static_cast<uint32_t>(i + skip)], kinds[i] == 'w');
+// The format of one argument, with its number from 1 on and the name of its function for refusals.
+struct FormatItem {
+  std::string_view kind;  // "i", "w", "s", "C", or the name of a class
+  const Function* function;
+  const std::string& name;
+  size_t position;
+};
+
+void convert(Interpreter& in, const FormatItem& item, const Value& value) {
+  const auto refuse = [&](const std::string& wanted) {
+    throw Error(ErrorKind::TypeError, item.name + "() argument " + std::to_string(item.position) + " must be " + wanted + ", not " + argument_type(in, value));
+  };
+  if (item.kind == "i" || item.kind == "w") return as_c_int(in, value, item.kind == "w");
+  if (item.kind == "s") return is_str(value) ? void() : refuse("str");
+  if (item.kind == "C") return is_str(value) && as_str(value)->length == 1 ? void() : refuse("a unicode character");
+  const Value* const type = dict_get_text(item.function->globals, std::string(item.kind));
+  if (type != nullptr && is_type(*type) && !is_instance(in, value, as_type(*type))) refuse(std::string(type_name(in, as_type(*type))));
+}
+
+// A format converts an argument before it misses the next one. `format` has an item for each parameter; a "|" ends the required ones.
+void convert_by_format(Interpreter& in, const Function* function, const std::string& name, std::string_view format, const Args& args, uint32_t skip,
+                       Signature& signature) {
+  bool optional = false;
+  for (size_t at = 0, position = 1; at < format.size(); ++position) {
+    if (format[at] == '|') {
+      optional = true;
+      if (++at == format.size()) return;
+    }
+    const size_t end = format[at] == '{' ? format.find('}', at) : at;
+    const std::string_view kind = end == at ? format.substr(at, 1) : format.substr(at + 1, end - at - 1);
+    at = end + 1;
+    const uint32_t index = static_cast<uint32_t>(position - 1) + skip;
+    if (index < signature.parameters.size() && !optional) signature.parameters[index].optional = false;
+    if (index < args.positional()) convert(in, {kind, function, name, position}, args[index]);
+  }
 }
 
 }  // namespace
@@ -179,7 +211,7 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
   f->takes_class = of_class;
   try {
     if (parsed != nullptr && args.positional() >= skip) {
-      if (name.size() != format.size() && args.count <= code.positional) convert_by_format(in, format.substr(name.size() + 1), args, skip);
+      if (name.size() != format.size() && args.count <= code.positional) convert_by_format(in, function, name, format.substr(name.size() + 1), args, skip, signature);
       check_count(name, function, args, skip);
     }
     call_native(in, f, args);

@@ -21,7 +21,8 @@ bool is_native_in_cpython(Interpreter& in, const Dict* globals, std::string_view
 //
 // A parameter before `/` is one of METH_O or of a function that takes positions only; special methods are slot wrappers. The module's
 // `__parsed__` maps the name of a function whose arguments CPython parses by a format to the name that the format gives it, "" if none, with a colon and
-// letters (i: an int; w: a part of a date by weeks) behind where it converts them before it counts; where `__parsed__` is False, CPython has the module in Python.
+// an item for each argument behind where it converts them before it counts (i: an int; w: a part of a date by weeks; s: a str; C: a character;
+// {name}: an instance of that class of the module; | stands before the optional ones); where `__parsed__` is False, CPython has the module in Python.
 void refuse_native_call(Interpreter& in, const Function* function, const Args& args);
 
 // The `__text_signature__` of a method in C with the function's parameters: "($self, key, /, default=None)".
