@@ -12,6 +12,8 @@ namespace tessera::stdlib {
 [[noreturn]] void throw_binascii(Interpreter& in, const std::string& message);
 // The bytes of an ASCII string or of a bytes-like object; TypeError or ValueError for anything else.
 std::string ascii_argument(Interpreter& in, const Value& v);
+// A flag that CPython takes as a C int, after the arguments before it.
+bool flag_argument(Interpreter& in, const Value& v);
 void add_mail_encodings(Interpreter& in, Module& module);
 
 }  // namespace tessera::stdlib

@@ -16,7 +16,7 @@ constexpr size_t kQpColumns = 76;
 Value to_uu(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
   const std::string_view bytes = data.view();
-  const char zero = truth(in, args[1]) ? '`' : ' ';
+  const char zero = flag_argument(in, args[1]) ? '`' : ' ';
   if (bytes.size() > kUuBytes) throw_binascii(in, "At most 45 bytes at once");
   const auto letter = [&](size_t value) { return value == 0 ? zero : static_cast<char>(' ' + value); };
   std::string out(1, letter(bytes.size()));
@@ -61,7 +61,7 @@ int hex_digit(char c) {
 
 Value from_quoted(Interpreter& in, const Args& args) {
   const std::string text = ascii_argument(in, args[0]);
-  const bool header = int_argument(in, args[1]) != 0;
+  const bool header = flag_argument(in, args[1]);
   std::string out;
   StopBudget budget(in);
   for (size_t i = 0; i < text.size();) {
@@ -166,7 +166,7 @@ class QuotedPrintable {
 
 Value to_quoted(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
-  const bool tabs = int_argument(in, args[1]) != 0, text = int_argument(in, args[2]) != 0, header = int_argument(in, args[3]) != 0;
+  const bool tabs = flag_argument(in, args[1]), text = flag_argument(in, args[2]), header = flag_argument(in, args[3]);
   return make_bytes(in, QuotedPrintable(data.view(), tabs, text, header).encode(in));
 }
 

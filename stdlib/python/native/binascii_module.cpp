@@ -3,7 +3,9 @@
 #include <array>
 
 #include "lang/core/pieces.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/binascii.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -18,6 +20,13 @@ constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 [[noreturn]] void throw_binascii(Interpreter& in, const std::string& message) {
   const Value error_class = get_attr(in, Value(in.import("binascii")), intern(in, "Error"));
   throw Thrown(call(in, error_class, {make_str(in, message)}));
+}
+
+bool flag_argument(Interpreter& in, const Value& v) {
+  const Value whole = whole_index(in, v);
+  if (is_big_int(whole) || whole.as_int() > INT32_MAX || whole.as_int() < INT32_MIN)
+    throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
+  return whole.as_int() != 0;
 }
 
 std::string ascii_argument(Interpreter& in, const Value& v) {
@@ -60,6 +69,7 @@ Value unhexlify(Interpreter& in, const Args& args) {
 
 Value to_base64(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
+  const bool newline = flag_argument(in, args[1]);
   const std::string_view bytes = data;
   std::string out;
   out.reserve(bytes.size() / 3 * 4 + 5);
@@ -71,7 +81,7 @@ Value to_base64(Interpreter& in, const Args& args) {
     for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
     for (size_t k = 0; k < 4; ++k) out += k <= count ? kLetters[group >> (18 - 6 * k) & 63] : '=';
   }
-  if (truth(in, args[1])) out += '\n';
+  if (newline) out += '\n';
   return make_bytes(in, out);
 }
 
@@ -85,7 +95,7 @@ std::array<int8_t, 256> values_of_letters() {
 Value from_base64(Interpreter& in, const Args& args) {
   const std::array<int8_t, 256> values = values_of_letters();
   const std::string text = ascii_argument(in, args[0]);
-  const bool strict = truth(in, args[1]);
+  const bool strict = flag_argument(in, args[1]);
   std::string out;
   uint32_t group = 0;
   int letters = 0, pads = 0;

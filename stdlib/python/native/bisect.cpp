@@ -24,15 +24,25 @@ const Value* plain_item_at(Interpreter& in, const Value& sequence, int64_t at) {
   return nullptr;
 }
 
+// lo and hi, which CPython converts before anything else happens. A hi of -1 is the length, as None is.
+struct Bounds {
+  int64_t low, high;
+};
+
+Bounds bounds_of(Interpreter& in, const Args& args) {
+  const int64_t low = int_argument(in, args[2]), high = size_argument(in, args[3]);
+  return {low, high};
+}
+
 // Args: a, x, lo, hi, key. `x` is compared as it is: only the items go through the key.
 template <Side side>
-int64_t place(Interpreter& in, const Args& args, const Value& x) {
+int64_t place(Interpreter& in, const Args& args, Bounds bounds, const Value& x) {
   const Value &a = args[0], &key = args[4];
-  int64_t low = int_argument(in, args[2]);
+  auto [low, high] = bounds;
   if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
-  if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && args[3].is_none() && length(in, a) >= 0)
+  if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && (high != -1 || length(in, a) >= 0))
     throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
-  int64_t high = args[3].is_none() ? length(in, a) : index_sized(in, args[3], ErrorKind::OverflowError);
+  if (high == -1) high = length(in, a);
   if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
     throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
   while (low < high) {
@@ -54,13 +64,14 @@ int64_t place(Interpreter& in, const Args& args, const Value& x) {
 
 template <Side side>
 Value bisect(Interpreter& in, const Args& args) {
-  return Value::integer(place<side>(in, args, args[1]));
+  return Value::integer(place<side>(in, args, bounds_of(in, args), args[1]));
 }
 
 template <Side side>
 Value insort(Interpreter& in, const Args& args) {
+  const Bounds bounds = bounds_of(in, args);
   const Value x = args[4].is_none() ? args[1] : call(in, args[4], {args[1]});
-  const Value at = Value::integer(place<side>(in, args, x));
+  const Value at = Value::integer(place<side>(in, args, bounds, x));
   if (args[0].is_object() && args[0].as_object()->type == in.types.list) {
     List* const list = as_list(args[0]);
     list_insert(in, list, std::min<size_t>(static_cast<size_t>(at.as_int()), list->size), args[1]);

@@ -2,6 +2,9 @@
 // compile: few-inlines (no faster with more inlines)
 #include "lang/types/codec.h"
 
+#include <algorithm>
+
+#include "lang/objects/class.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
@@ -11,9 +14,16 @@ namespace {
 
 std::string_view errors_argument(Interpreter& in, const Value& v) { return v.is_none() ? "strict" : text_argument(in, v, "errors"); }
 
-Value need_text(Interpreter& in, const Value& v, const char* what) {
-  if (!is_str(v)) throw_error(ErrorKind::TypeError, "%s argument 1 must be str, not %s", what, std::string(type_name(in, v)).c_str());
+Value need_text(Interpreter& in, const Value& v, const std::string& function) {
+  if (!is_str(v)) throw_error(ErrorKind::TypeError, "%s() argument 1 must be str, not %s", function.c_str(), lang::argument_type(in, v));
   return v;
+}
+
+// The public function that encodes with a native encoding: "utf_16_le_encode".
+std::string encoder_name(std::string_view encoding) {
+  std::string name(encoding);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + "_encode";
 }
 
 Value native_name(Interpreter& in, const Args& args) {
@@ -22,8 +32,9 @@ Value native_name(Interpreter& in, const Args& args) {
 }
 
 Value encode(Interpreter& in, const Args& args) {
-  const Value text = need_text(in, args[1], "encode()");
-  Value bytes = encode_text(in, text, text_argument(in, args[0], "encoding"), errors_argument(in, args[2]));
+  const std::string_view encoding = text_argument(in, args[0], "encoding");
+  const Value text = need_text(in, args[1], encoder_name(encoding));
+  Value bytes = encode_text(in, text, encoding, errors_argument(in, args[2]));
   return make_tuple(in, {bytes, Value::integer(as_str(text)->length)});
 }
 
@@ -38,7 +49,7 @@ Value decode(Interpreter& in, const Args& args) {
 }
 
 Value map_encode(Interpreter& in, const Args& args) {
-  const Value text = need_text(in, args[0], "charmap_encode()");
+  const Value text = need_text(in, args[0], "charmap_encode");
   Value bytes = charmap_encode(in, text, errors_argument(in, args[1]), args[2]);
   return make_tuple(in, {bytes, Value::integer(as_str(text)->length)});
 }
@@ -49,7 +60,14 @@ Value map_decode(Interpreter& in, const Args& args) {
   return make_tuple(in, {text, Value::integer(static_cast<int64_t>(bytes_of(bytes).size()))});
 }
 
+// The memory of a bytes-like object as bytes, or the UTF-8 of a str where `text` allows one.
+Value bytes_argument(Interpreter& in, const Args& args) {
+  if (truth(in, args[1]) && is_str(args[0])) return make_bytes(in, text_of(args[0]));
+  return make_bytes(in, BytesLike(in, args[0]));
+}
+
 const NativeDef kFunctions[] = {
+    {"bytes_argument(data, text=False, /)", bytes_argument, "The bytes of an argument."},
     {"native_name(encoding, /)", native_name, "The name of a native encoding, or None."},
     {"encode(encoding, text, errors='strict', /)", encode, "(bytes, characters) of a native encoding."},
     {"decode(encoding, data, errors='strict', final=True, /)", decode, "(text, bytes read) of a native encoding."},

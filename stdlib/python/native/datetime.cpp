@@ -309,7 +309,8 @@ Value in_range(Interpreter& in, const Args& args) { return Value::integer(checke
 // datetime itself says by `_exact` and `_span` which classes its results are of. What is not a plain datetime, or has a
 // zone to ask, is the script's: _plus(self, other), _minus(self, other).
 Value moment_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
-  if (op != BinaryOp::Add && (op != BinaryOp::Sub || reflected)) return in.not_implemented;
+  if (op != BinaryOp::Add && op != BinaryOp::Sub) return in.not_implemented;
+  if (op == BinaryOp::Sub && reflected) return is_moment(other) ? call_method(in, other, intern(in, "_minus"), {self}) : in.not_implemented;
   Type* type = self.as_object()->type;
   const Value exact = type_lookup(type, intern(in, "_exact"));
   if (exact.is_object() && exact.as_object() == type) {

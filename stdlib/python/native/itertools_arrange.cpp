@@ -132,18 +132,9 @@ Arrangement* new_arrangement(Interpreter& in, Type* type, Way way, Value& made) 
   return a;
 }
 
-void refuse_others(const Args& args, const char* function, std::initializer_list<std::string_view> known) {
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    const std::string_view name = text_of((*args.keyword_names)[i]);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(name).c_str(),
-                  function);
-    }
-  }
-}
-
 Value make_product(Interpreter& in, Type* type, const Args& args) {
-  refuse_others(args, "product", {"repeat"});
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0)
+    check_keywords(Args{args.values + args.positional(), args.count - args.positional(), args.keyword_names}, "product", {"repeat"}, 0);
   const Value* repeat = keyword_argument(args, "repeat");
   const int64_t times = repeat != nullptr ? int_argument(in, *repeat) : 1;
   if (times < 0) throw Error(ErrorKind::ValueError, "repeat argument cannot be negative");
@@ -164,13 +155,13 @@ Value make_product(Interpreter& in, Type* type, const Args& args) {
 // The iterable and r of the three others.
 Value one_pool(Interpreter& in, Type* type, Way way, const Args& args, const char* function, bool r_optional) {
   if (args.count > 2) throw_error(ErrorKind::TypeError, "%s() takes at most 2 arguments (%u given)", function, args.count);
+  check_keywords(args, function, {"iterable", "r"}, r_optional ? 1 : 2);
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* r = make_argument(args, 1, "r");
   if (iterable == nullptr || (r == nullptr && !r_optional)) {
     throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %d)", function,
                 iterable == nullptr ? "iterable" : "r", iterable == nullptr ? 1 : 2);
   }
-  refuse_others(args, function, {"iterable", "r"});
   const int64_t wanted = r_optional ? 0 : int_argument(in, *r);
   const Value pool = tuple_from(in, *iterable);
   const size_t n = as_tuple(pool)->size;

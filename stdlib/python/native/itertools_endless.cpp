@@ -26,13 +26,9 @@ bool is_number(Interpreter& in, const Value& v) {
 
 Value make_count(Interpreter& in, Type* type, const Args& args) {
   if (args.count > 2) throw_error(ErrorKind::TypeError, "count() takes at most 2 arguments (%u given)", args.count);
+  check_keywords(args, "count", {"start", "step"}, 0);
   const Value* first = make_argument(args, 0, "start");
   const Value* step = make_argument(args, 1, "step");
-  if (static_cast<uint32_t>((first != nullptr) + (step != nullptr)) < args.count) {
-    for (uint32_t i = 0; i < args.keyword_names->size; ++i)
-      if (const std::string name(text_of((*args.keyword_names)[i])); name != "start" && name != "step")
-        throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for count()", name.c_str());
-  }
   if ((first != nullptr && !is_number(in, *first)) || (step != nullptr && !is_number(in, *step))) {
     throw Error(ErrorKind::TypeError, "a number is required");
   }
@@ -161,14 +157,11 @@ struct Repeat : GcObject {
 };
 
 Value make_repeat(Interpreter& in, Type* type, const Args& args) {
+  check_keywords(args, "repeat", {"object", "times"}, 1);
   const Value* object = make_argument(args, 0, "object");
   const Value* times = make_argument(args, 1, "times");
   if (object == nullptr) throw Error(ErrorKind::TypeError, "repeat() missing required argument 'object' (pos 1)");
   if (args.count > 2) throw_error(ErrorKind::TypeError, "repeat() takes at most 2 arguments (%u given)", args.count);
-  if (args.count == 2 && times == nullptr) {
-    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for repeat()",
-                std::string(text_of((*args.keyword_names)[0])).c_str());
-  }
   const int64_t left = times == nullptr ? -1 : std::max<int64_t>(0, int_argument(in, *times));
   Value made;
   Repeat* r = start<Repeat>(in, type, made);

@@ -31,14 +31,11 @@ struct Group : GcObject {
 };
 
 Value make_groupby(Interpreter& in, Type* type, const Args& args) {
+  check_keywords(args, "groupby", {"iterable", "key"}, 1);
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* key = make_argument(args, 1, "key");
   if (iterable == nullptr) throw Error(ErrorKind::TypeError, "groupby() missing required argument 'iterable' (pos 1)");
   if (args.count > 2) throw_error(ErrorKind::TypeError, "groupby() takes at most 2 arguments (%u given)", args.count);
-  if (args.count == 2 && key == nullptr) {
-    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for groupby()",
-                std::string(text_of((*args.keyword_names)[args.keyword_names->size - 1])).c_str());
-  }
   const Value source = iter(in, *iterable);
   Value made;
   GroupBy* g = start<GroupBy>(in, type, made);

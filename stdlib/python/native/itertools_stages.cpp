@@ -3,6 +3,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/types/bytes.h"
 #include "lang/types/iterators.h"
+#include "lang/types/sequence.h"
 #include "stdlib/python/native/itertools.h"
 
 namespace tessera::stdlib::itertools {
@@ -87,6 +88,7 @@ bool next_applied(Interpreter& in, const Value& self, Value& out) {
 }
 
 Value make_compress(Interpreter& in, Type* type, const Args& args) {
+  check_keywords(args, "compress", {"data", "selectors"}, 2);
   const Value* data = make_argument(args, 0, "data");
   const Value* selectors = make_argument(args, 1, "selectors");
   if (data == nullptr || selectors == nullptr) {
@@ -187,6 +189,7 @@ struct Accumulate : GcObject {
 };
 
 Value make_accumulate(Interpreter& in, Type* type, const Args& args) {
+  if (args.positional() <= 2) check_keywords(args, "accumulate", {"iterable", "func", "initial"}, 1);
   const Value* iterable = make_argument(args, 0, "iterable");
   const Value* function = make_argument(args, 1, "func");
   const Value* initial = keyword_argument(args, "initial");
@@ -195,11 +198,6 @@ Value make_accumulate(Interpreter& in, Type* type, const Args& args) {
     throw_error(ErrorKind::TypeError, "accumulate() takes at most 2 positional arguments (%u given)", args.positional());
   if (iterable == nullptr)
     throw Error(ErrorKind::TypeError, "accumulate() missing required argument 'iterable' (pos 1)");
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    const std::string name(text_of((*args.keyword_names)[i]));
-    if (name != "iterable" && name != "func" && name != "initial")
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for accumulate()", name.c_str());
-  }
   const Value source = iter(in, *iterable);
   Value made;
   Accumulate* a = start<Accumulate>(in, type, made);
@@ -343,42 +341,34 @@ struct Slice : GcObject {
   }
 };
 
-// A bound of islice: none, or an int that is not negative.
-uint64_t bound(Interpreter& in, const Value& v, uint64_t otherwise, uint64_t least, const char* message) {
+// A bound of islice: `otherwise` for None, -1 for an object that is no index or whose __index__ raises.
+int64_t bound(Interpreter& in, const Value& v, int64_t otherwise) {
   if (v.is_none()) return otherwise;
-  int64_t n = -1;
-  if (v.is_int() || v.is_bool()) n = v.as_int();
-  else if (!type_lookup(type_of(in, v), in.names->index).is_undefined()) n = index(in, v);
-  if (n < static_cast<int64_t>(least)) throw Error(ErrorKind::ValueError, message);
-  return static_cast<uint64_t>(n);
+  if (!is_index(in, v)) return -1;
+  try {
+    return index_sized(in, v, ErrorKind::OverflowError);
+  } catch (const Error&) {
+  } catch (const Thrown&) {
+  }
+  return -1;
 }
 
 Value make_islice(Interpreter& in, Type* type, const Args& args) {
-  constexpr const char* kIndices = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
   positions(in, type, "islice", args, 2, 4);
-  uint64_t first = 0, stop, step = 1;
-  if (args.positional() == 2) {
-    stop = bound(in, args[1], UINT64_MAX, 0,
-                 "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
-  } else {
-    const Value second = args[2];
-    const auto read_stop = [&] {
-      return bound(in, second, UINT64_MAX, 0, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
-    };
-    const bool whole = args[1].is_none() || is_index(in, args[1]);
-    if (!whole) read_stop();  // a stop that is no index is refused first
-    first = bound(in, args[1], 0, 0, kIndices);
-    stop = read_stop();
-    if (args.positional() == 4)
-      step = bound(in, args[3], 1, 1, "Step for islice() must be a positive integer or None.");
-  }
+  const bool only_stop = args.positional() == 2;
+  const Value last = args[only_stop ? 1 : 2];
+  const int64_t first = only_stop ? 0 : bound(in, args[1], 0), stop = bound(in, last, INT64_MAX);
+  if (stop == -1) throw Error(ErrorKind::ValueError, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+  if (first < 0 || stop < 0) throw Error(ErrorKind::ValueError, "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.");
+  const int64_t step = args.positional() == 4 ? bound(in, args[3], 1) : 1;
+  if (step < 1) throw Error(ErrorKind::ValueError, "Step for islice() must be a positive integer or None.");
   const Value source = iter(in, args[0]);
   Value made;
   Slice* s = start<Slice>(in, type, made);
   s->source = source;
-  s->wanted = first;
-  s->stop = stop;
-  s->step = step;
+  s->wanted = static_cast<uint64_t>(first);
+  s->stop = last.is_none() ? UINT64_MAX : static_cast<uint64_t>(stop);
+  s->step = static_cast<uint64_t>(step);
   return made;
 }
 

@@ -235,8 +235,10 @@ double logarithm(Interpreter& in, const Value& v, double (*f)(double)) {
 }
 
 Value log_function(Interpreter& in, const Args& args) {
+  if (args.keyword_names != nullptr && args.keyword_names->size != 0) throw Error(ErrorKind::TypeError, "log() takes no keyword arguments");
+  if (args.count < 1 || args.count > 2) throw Error(ErrorKind::TypeError, "math.log requires 1 to 2 arguments");
   const double top = logarithm(in, args[0], std::log);
-  if (args[1].is_undefined()) return Value::real(top);
+  if (args.count == 1) return Value::real(top);
   const double bottom = logarithm(in, args[1], std::log);
   if (bottom == 0.0) throw Error(ErrorKind::ZeroDivisionError, "float division by zero");
   return Value::real(top / bottom);
@@ -503,7 +505,7 @@ const NativeDef kRows[] = {
     {"isnan(x, /)", predicate<is_nan>, "Not a number?", {short_predicate<is_nan>, 1}},
     {"ldexp(x, i, /)", ldexp_function, "x * 2**i."},
     {"lgamma(x, /)", lgamma_function, "Logarithm of the absolute value of gamma(x)."},
-    {"log(x, base=..., /)", log_function, "Logarithm to a base, e if none is given."},
+    {"log", log_function, "Logarithm to a base, e if none is given."},
     {"log10(x, /)", log10_function, "Logarithm to base 10."},
     {"log1p(x, /)", unary_function<std::log1p, false>, "log(1 + x), exact near zero.", {short_unary<std::log1p>, 1}},
     {"log2(x, /)", log2_function, "Logarithm to base 2."},

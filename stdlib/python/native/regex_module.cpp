@@ -570,13 +570,18 @@ Value match_span(Interpreter& in, const Args& args) {
 Value match_expand(Interpreter& in, const Args& args) {
   const MatchObject* match = match_of(args[0]);
   const regex::Program& program = *pattern_of(match->pattern)->program;
-  if (!is_str(args[1]) && !is_bytes(args[1]))
-    throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found", std::string(type_name(in, args[1])).c_str());
-  if (is_str(args[1]) == program.bytes) {
-    throw_error(ErrorKind::TypeError, "sequence item 0: expected %s, %s found",
+  Value text = args[1];
+  if (!is_str(text) && !is_bytes(text)) {
+    if (!is_bytes_like(in, text))
+      throw_error(ErrorKind::TypeError, "decoding to str: need a bytes-like object, %s found", std::string(type_name(in, text)).c_str());
+    text = make_bytes(in, BytesLike(in, text));
+  }
+  const regex::Template parts = parse_template(in, text, program);
+  const auto literal = std::find_if(parts.begin(), parts.end(), [](const regex::TemplatePart& part) { return part.group < 0; });
+  if (is_str(text) == program.bytes && literal != parts.end()) {  // groups join with each other whatever the template is
+    throw_error(ErrorKind::TypeError, "sequence item %lld: expected %s, %s found", static_cast<long long>(literal - parts.begin()),
                 program.bytes ? "a bytes-like object" : "str instance", program.bytes ? "str" : "bytes");
   }
-  const regex::Template parts = parse_template(in, args[1], program);
   Output out(in, match->string);
   out.parts(parts, match->spans);
   return out.finish();

@@ -14,6 +14,7 @@
 #include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "lang/types/half.h"
+#include "lang/types/sequence.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -327,7 +328,7 @@ Value pack_into(Interpreter& in, const Args& args) {
                 argument_type(in, args[1]));
   }
   const PinnedBuffer buffer(in, args[1], true);
-  const int64_t offset = int_argument(in, args[2]);
+  const int64_t offset = index_sized(in, args[2], ErrorKind::IndexError);
   const Tuple* values = as_tuple(args[3]);
   place_of(in, offset, format.size, buffer.get().size, true);
   const Value bytes = pack_values(in, format, values, "pack_into");

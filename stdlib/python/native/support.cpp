@@ -43,6 +43,29 @@ const Value* make_argument(const Args& args, uint32_t index, std::string_view na
   return keyword_argument(args, name);
 }
 
+void check_keywords(const Args& args, const char* function, std::initializer_list<std::string_view> names, uint32_t required) {
+  if (args.keyword_names == nullptr || args.keyword_names->size == 0) return;
+  if (args.count > names.size()) {
+    throw_error(ErrorKind::TypeError, "%s() takes at most %zu %sargument%s (%u given)", function, names.size(),
+                args.positional() == 0 ? "keyword " : "", names.size() == 1 ? "" : "s", args.count);
+  }
+  for (uint32_t i = args.positional(); i < required; ++i) {
+    if (keyword_argument(args, names.begin()[i]) == nullptr)
+      throw_error(ErrorKind::TypeError, "%s() missing required argument '%s' (pos %u)", function, std::string(names.begin()[i]).c_str(), i + 1);
+  }
+  for (uint32_t i = 0; i < args.positional(); ++i) {
+    if (keyword_argument(args, names.begin()[i]) != nullptr) {
+      throw_error(ErrorKind::TypeError, "argument for %s() given by name ('%s') and position (%u)", function,
+                  std::string(names.begin()[i]).c_str(), i + 1);
+    }
+  }
+  for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
+    const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(name).c_str(), function);
+  }
+}
+
 int64_t size_argument(Interpreter& in, const Value& v) {
   if (v.is_none()) return -1;
   if (v.is_int()) return v.as_int();

@@ -49,6 +49,9 @@ inline std::string_view text_argument(Interpreter& in, const Value& v, const cha
 const Value* keyword_argument(const Args& args, std::string_view name);
 // Argument `index`, or keyword `name`, or null.
 const Value* make_argument(const Args& args, uint32_t index, std::string_view name);
+// Refuses the keywords of such a call in CPython's order: too many arguments, then one of the first `required` parameters that is missing,
+// one that is given by position as well, one that is unknown.
+void check_keywords(const Args& args, const char* function, std::initializer_list<std::string_view> names, uint32_t required);
 
 // ResourceWarning for an open file that is being destroyed. Nothing is said as long as `warnings` was not imported: its first filters
 // are silent about that.

@@ -191,11 +191,11 @@ Value compressobj(Interpreter& in, const Args& args) {
 }
 
 Value decompressobj(Interpreter& in, const Args& args) {
+  const int wbits = small_int(in, args[0]);
+  if (!is_bytes_like(in, args[1])) throw Error(ErrorKind::TypeError, "zdict argument must support the buffer protocol");
   Value made = new_stream(in, false);
   Stream* s = stream_of(made);
-  const int wbits = small_int(in, args[0]);
   open_inflate(in, s, wbits);
-  if (args[1].is_none()) return made;
   s->dictionary = BytesLike(in, args[1]).view();
   if (wbits >= 0 || s->dictionary.empty()) return made;
   ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
@@ -294,7 +294,7 @@ const NativeDef kFunctions[] = {
     {"crc32(data, value=0, /)", crc32_of, "The CRC-32 checksum."},
     {"compressobj(level=-1, method=8, wbits=15, memLevel=8, strategy=0, zdict=None)", compressobj,
      "An object that compresses part after part."},
-    {"decompressobj(wbits=15, zdict=None)", decompressobj, "An object that decompresses part after part."},
+    {"decompressobj(wbits=15, zdict=b'')", decompressobj, "An object that decompresses part after part."},
 };
 const NativeDef kCompressMethods[] = {
     {"compress(self, data, /)", compress_part, "Compress a part."},
