@@ -106,12 +106,12 @@ class Completer {
     if (pieces_.size() < 2) return {};
     size_t begin = 0;
     const size_t last = pieces_.size() - 2;
-    if (pieces_[last].is(text_, ")") && last >= 4 && pieces_[last - 1].is(text_, "(") &&
-        pieces_[last - 2].is(text_, "state_dict") && pieces_[last - 3].is(text_, ".")) {
-      const Known layer = known_primary(in_, text_, pieces_, last - 4, begin, assist_);
-      return layer.value.is_undefined() ? std::vector<std::string>() : state_names(in_, layer.value);
+    if (assist_.keys_of_answer != nullptr && pieces_[last].is(text_, ")") && last >= 4 && pieces_[last - 1].is(text_, "(") &&
+        pieces_[last - 2].kind == Kind::Name && pieces_[last - 3].is(text_, ".")) {
+      const Known object = known_primary(in_, text_, pieces_, last - 4, begin, assist_);
+      if (!object.value.is_undefined()) return assist_.keys_of_answer(in_, object.value, piece_text(last - 2));
     }
-    return known_keys(in_, known_primary(in_, text_, pieces_, last, begin, assist_));
+    return known_keys(in_, known_primary(in_, text_, pieces_, last, begin, assist_), assist_);
   }
 
   // --- attributes
@@ -126,7 +126,7 @@ class Completer {
     for (Choice& choice : choices_.found) {
       // A property's getter may be a host's function, and what is not made yet may have to be read from a file.
       if (choice.kind != "property" && made_.count(choice.text) != 0)
-        describe(choice, known_attribute(in_, object, choice.text));
+        describe(choice, known_attribute(in_, object, choice.text, assist_));
       else if (assist_.schemas_of_name != nullptr && is_module(object.value))
         for (const std::string& schema : assist_.schemas_of_name(module_name(object.value), choice.text)) {
           choice.note = form_of_schema(schema, choice.text, false).text;
@@ -138,7 +138,7 @@ class Completer {
   // What a module has not made yet is told by its name.
   void add_known(const Known& object) {
     const std::string before = is_module(object.value) ? module_name(object.value) + "." : "";
-    for (const KnownName& name : known_names(in_, object)) {
+    for (const KnownName& name : known_names(in_, object, assist_)) {
       if (!name.kind.empty()) {
         made_.insert(name.name);
         add(name.name, name.kind);
@@ -159,14 +159,13 @@ class Completer {
 
   void describe(Choice& choice, const Known& known) {
     if (known.value.is_undefined()) return;
-    choice.kind = kind_of(in_, known.value);
+    choice.kind = kind_of(in_, known.value, assist_);
     const std::vector<CallForm> forms = choice.kind == "function" || choice.kind == "class"
                                             ? call_forms(in_, known, choice.text, assist_)
                                             : std::vector<CallForm>();
     if (!forms.empty()) choice.note = forms.front().text;
-    else if (choice.kind == "tensor" && assist_.tensor_note != nullptr)
-      choice.note = assist_.tensor_note(in_, known.value);
     else if (choice.kind == "name") choice.note = type_name(in_, known.value);
+    else if (assist_.note != nullptr) choice.note = assist_.note(in_, known.value);
   }
 
   // --- names
@@ -180,7 +179,7 @@ class Completer {
     const size_t arguments = choices_.found.size();
     add_names_of_block();
     dict_for_each(in_.main_module()->dict, [&](const Value& key, const Value& value) {
-      if (is_str(key)) add(text_of(key), kind_of(in_, value));
+      if (is_str(key)) add(text_of(key), kind_of(in_, value, assist_));
     });
     if (assist_.late_names != nullptr) add_all(assist_.late_names(in_), "module");
     sort_from(arguments);
@@ -189,13 +188,13 @@ class Completer {
       for (const char* word : kKeywords) add(word, "keyword");
       complete_builtins(in_);
       dict_for_each(in_.vm().builtins(), [&](const Value& key, const Value& value) {
-        if (is_str(key)) add(text_of(key), kind_of(in_, value));
+        if (is_str(key)) add(text_of(key), kind_of(in_, value, assist_));
       });
       sort_from(own);
     }
     if (choices_.found.size() <= kNoted)
       for (Choice& choice : choices_.found)
-        if (choice.kind == "function" || choice.kind == "class" || choice.kind == "tensor" || choice.kind == "name")
+        if (choice.kind != "module" && choice.kind != "property" && choice.kind != "keyword" && choice.kind != "argument")
           describe(choice, known_name(in_, choice.text, Assist{}));  // nothing is imported for a note
   }
 

@@ -1,7 +1,6 @@
 // compile: small (runs once for a key that is pressed)
 #include "lang/assist/known.h"
 
-#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <map>
@@ -24,8 +23,6 @@
 namespace tessera::lang {
 namespace {
 
-constexpr const char* kStores[] = {"_parameters", "_buffers", "_modules"};  // of a layer: torch.nn.Module
-
 bool is_module(const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Module; }
 Module& module_of(const Value& v) { return *object_cast<Module>(v); }
 
@@ -34,13 +31,13 @@ const Value* own_attribute(Interpreter& in, const Value& object, std::string_vie
   return find_own_attribute(object.as_object(), intern(in, name));
 }
 
-// The dict under this name of a layer; null where it is none.
-Dict* store_of(Interpreter& in, const Value& object, const char* store) {
-  const Value* found = own_attribute(in, object, store);
-  return found != nullptr && is_dict(*found) ? as_dict(*found) : nullptr;
+std::vector<Dict*> dicts_of(Interpreter& in, const Value& object, const Assist& assist) {
+  return assist.attribute_dicts == nullptr ? std::vector<Dict*>() : assist.attribute_dicts(in, object);
 }
 
-bool is_layer(Interpreter& in, const Value& object) { return store_of(in, object, "_modules") != nullptr; }
+Dict* items_of(Interpreter& in, const Value& object, const Assist& assist) {
+  return assist.items == nullptr ? nullptr : assist.items(in, object);
+}
 
 Known module_attribute(Interpreter& in, Module& module, Str* name) {
   if (const Value* found = dict_get_str(module.dict, name)) return known_of(in, *found);
@@ -96,23 +93,26 @@ Known attribute_of_class(Interpreter& in, Type* type, Str* name) {
   return answer;
 }
 
-void add_keys(std::map<std::string, std::string>& names, Interpreter& in, const Dict* dict, bool with_kinds = true) {
+using KindsByName = std::map<std::string, std::string>;
+
+// With `assist` the names' kinds too.
+void add_keys(KindsByName& names, Interpreter& in, const Dict* dict, const Assist* assist) {
   dict_for_each(dict, [&](const Value& key, const Value& value) {
-    if (is_str(key)) names.emplace(text_of(key), with_kinds ? kind_of(in, value) : "");
+    if (is_str(key)) names.emplace(text_of(key), assist != nullptr ? kind_of(in, value, *assist) : "");
   });
 }
 
-void add_module_names(std::map<std::string, std::string>& names, Interpreter& in, Module& module) {
+void add_module_names(KindsByName& names, Interpreter& in, Module& module, const Assist& assist) {
   const bool builtin = module.dict == in.vm().builtins();
   if (builtin) complete_builtins(in);
-  add_keys(names, in, module.dict);
+  add_keys(names, in, module.dict, &assist);
   const Value more = make_dict(in);
   if (module.names != nullptr) module.names(in, module, as_dict(more));
   if (const Value* hook = dict_get_text(module.dict, "__dir__"); hook != nullptr && is_of_library(*hook)) {
     const Value told = list_from(in, call(in, Value(*hook)));
     for (const Value& name : *as_list(told)) dict_set(in, as_dict(more), name, Value::none());
   }
-  add_keys(names, in, as_dict(more), false);
+  add_keys(names, in, as_dict(more), nullptr);
 }
 
 int64_t number_of(std::string_view text) {
@@ -121,26 +121,16 @@ int64_t number_of(std::string_view text) {
   return number;
 }
 
-Known item_of_layer(Interpreter& in, const Value& layer, int64_t at) {
-  Dict* const layers = store_of(in, layer, "_modules");
-  if (at < 0) at += layers->count;
-  const Value* found = dict_get_text(layers, std::to_string(at));
+// The item at a position of an object whose items are in a dict under the digits of their positions.
+Known item_at(Interpreter& in, Dict* items, int64_t at) {
+  if (at < 0) at += items->count;
+  const Value* found = dict_get_text(items, std::to_string(at));
   return found == nullptr ? Known{} : known_of(in, *found);
 }
 
-void add_state_names(Interpreter& in, const Value& layer, const std::string& before, std::vector<std::string>& into,
-                     int depth) {
-  if (depth > 64) return;  // a layer that holds itself
-  for (const char* store : {"_parameters", "_buffers"}) {
-    if (Dict* const dict = store_of(in, layer, store))
-      dict_for_each(dict, [&](const Value& key, const Value& value) {
-        if (is_str(key) && !value.is_none()) into.push_back(before + std::string(text_of(key)));
-      });
-  }
-  if (Dict* const dict = store_of(in, layer, "_modules"))
-    dict_for_each(dict, [&](const Value& key, const Value& value) {
-      if (is_str(key)) add_state_names(in, value, before + std::string(text_of(key)) + ".", into, depth + 1);
-    });
+Known item_under(Interpreter& in, const Dict* items, std::string_view key) {
+  const Value* found = dict_get_text(items, unquoted(key));
+  return found == nullptr ? Known{} : known_of(in, *found);
 }
 
 }  // namespace
@@ -179,51 +169,38 @@ Known known_name(Interpreter& in, std::string_view name, const Assist& assist) {
   return found == nullptr ? Known{} : known_of(in, *found);
 }
 
-Known known_attribute(Interpreter& in, const Known& object, std::string_view text) {
+Known known_attribute(Interpreter& in, const Known& object, std::string_view text, const Assist& assist) {
   Str* const name = intern(in, text);
   if (!object.value.is_undefined()) {
     if (is_module(object.value)) return module_attribute(in, module_of(object.value), name);
     if (is_type(object.value)) return attribute_of_class(in, as_type(object.value), name);
     if (const Value* own = own_attribute(in, object.value, text)) return known_of(in, *own);
-    for (const char* store : kStores)
-      if (Dict* const dict = store_of(in, object.value, store))
-        if (const Value* found = dict_get_str(dict, name)) return known_of(in, *found);
+    for (Dict* const dict : dicts_of(in, object.value, assist))
+      if (const Value* found = dict_get_str(dict, name)) return known_of(in, *found);
   }
   if (object.type == nullptr) return {};
   const Value found = type_lookup(object.type, name);
-  // Of a tensor these may warn when they are asked.
-  static constexpr std::string_view kTensors[] = {"T", "H", "mT", "mH", "real", "imag", "data", "grad"};
-  Type* const tensor = in.named_type("Tensor");
-  if (tensor != nullptr && object.type->is_subtype_of(tensor) &&
-      std::find(std::begin(kTensors), std::end(kTensors), text) != std::end(kTensors))
-    return {Value(), tensor, false};
+  Type* const told = assist.type_of_attribute == nullptr ? nullptr : assist.type_of_attribute(in, object.type, text);
+  if (told != nullptr) return {Value(), told, false};
   if (!found.is_undefined()) return in_class(in, found, object);
   const bool native = (object.type->type_flags & kScriptClass) == 0 && object.type->slots.get_attr != nullptr;
   return native && !object.value.is_undefined() ? known_of(in, object.type->slots.get_attr(in, object.value, name))
                                                 : Known{};
 }
 
-Known known_item(Interpreter& in, const Known& object, std::string_view key) {
+Known known_item(Interpreter& in, const Known& object, std::string_view key, const Assist& assist) {
   const Value& value = object.value;
   if (value.is_undefined() || key.empty()) return {};
   const bool text = key.find_first_of("'\"") != key.npos;
   const int64_t number = text ? 0 : number_of(key);
   if (is_dict(value)) {
-    if (text) {
-      const Value* found = dict_get_text(as_dict(value), unquoted(key));
-      return found == nullptr ? Known{} : known_of(in, *found);
-    }
+    if (text) return item_under(in, as_dict(value), key);
     const int32_t at = dict_find_int(as_dict(value), number);
     return at < 0 ? Known{} : known_of(in, as_dict(value)->entries[at].value);
   }
-  if (text) {
-    Dict* const layers = store_of(in, value, "_modules");  // a ModuleDict
-    const Value* found = layers == nullptr ? nullptr : dict_get_text(layers, unquoted(key));
-    return found == nullptr ? Known{} : known_of(in, *found);
-  }
-  if (is_layer(in, value)) return item_of_layer(in, value, number);
+  if (Dict* const items = items_of(in, value, assist)) return text ? item_under(in, items, key) : item_at(in, items, number);
+  if (text || !is_plain_sequence(in, value)) return {};
   Value item;
-  if (!is_plain_sequence(in, value)) return {};
   const int64_t count = is_list(value) ? as_list(value)->size : as_tuple(value)->size;
   if (!plain_item(value, static_cast<size_t>(number < 0 ? number + count : number), item)) return {};
   return known_of(in, item);
@@ -232,11 +209,7 @@ Known known_item(Interpreter& in, const Known& object, std::string_view key) {
 Known known_answer(Interpreter& in, const Known& callee, const Assist& assist) {
   if (callee.value.is_undefined()) return {};
   if (is_type(callee.value)) return {Value(), as_type(callee.value), false};
-  if (assist.schemas == nullptr) return {};
-  for (const std::string& schema : assist.schemas(in, callee.value))
-    if (schema.ends_with("-> Tensor") || schema.ends_with("-> Tensor(a)") || schema.ends_with("-> Tensor(a!)"))
-      return {Value(), in.named_type("Tensor"), false};
-  return {};
+  return {Value(), assist.type_of_answer == nullptr ? nullptr : assist.type_of_answer(in, callee.value), false};
 }
 
 Known known_primary(Interpreter& in, std::string_view text, const std::vector<Piece>& pieces, size_t last,
@@ -250,7 +223,7 @@ Known known_primary(Interpreter& in, std::string_view text, const std::vector<Pi
     if (last == 0 || !pieces[last - 1].is(text, ".")) return known_name(in, written, assist);
     if (last < 2) return {};
     const Known object = known_primary(in, text, pieces, last - 2, begin, assist);
-    return object.is_known() ? known_attribute(in, object, written) : Known{};
+    return object.is_known() ? known_attribute(in, object, written, assist) : Known{};
   }
   const bool item = piece.is(text, "]");
   if (!item && !piece.is(text, ")")) return {};
@@ -271,10 +244,10 @@ Known known_primary(Interpreter& in, std::string_view text, const std::vector<Pi
   const Known object = known_primary(in, text, pieces, open - 1, begin, assist);
   if (!object.is_known()) return {};
   if (!item) return known_answer(in, object, assist);
-  return known_item(in, object, text.substr(pieces[open].end, piece.begin - pieces[open].end));
+  return known_item(in, object, text.substr(pieces[open].end, piece.begin - pieces[open].end), assist);
 }
 
-std::string kind_of(Interpreter& in, const Value& value) {
+std::string kind_of(Interpreter& in, const Value& value, const Assist& assist) {
   if (!value.is_object()) return "name";
   switch (value.as_object()->kind) {
     case ObjectKind::Module: return "module";
@@ -287,28 +260,27 @@ std::string kind_of(Interpreter& in, const Value& value) {
     case ObjectKind::Property: return "property";
     default: break;
   }
-  const Type* const tensor = in.named_type("Tensor");
-  return tensor != nullptr && value.as_object()->type->is_subtype_of(tensor) ? "tensor" : "name";
+  const char* const kind = assist.kind == nullptr ? nullptr : assist.kind(in, value);
+  return kind == nullptr ? "name" : kind;
 }
 
-std::vector<KnownName> known_names(Interpreter& in, const Known& object) {
-  std::map<std::string, std::string> names;
+std::vector<KnownName> known_names(Interpreter& in, const Known& object, const Assist& assist) {
+  KindsByName names;
   const Value& value = object.value;
   if (!value.is_undefined() && is_module(value)) {
-    add_module_names(names, in, module_of(value));
+    add_module_names(names, in, module_of(value), assist);
   } else {
     Type* const type = !value.is_undefined() && is_type(value) ? as_type(value) : object.type;
     if (value.is_object() && !is_type(value) && type->attributes_offset != 0) {
       for (Str* key : type->instance_keys)
         if (const Value* own = find_own_attribute(value.as_object(), key))
-          names.emplace(key->view(), kind_of(in, *own));
+          names.emplace(key->view(), kind_of(in, *own, assist));
       const auto* attributes = reinterpret_cast<const Attributes*>(reinterpret_cast<const char*>(value.as_object()) +
                                                                    type->attributes_offset);
-      if (attributes->dict != nullptr) add_keys(names, in, attributes->dict);
-      for (const char* store : kStores)
-        if (const Dict* dict = store_of(in, value, store)) add_keys(names, in, dict);
+      if (attributes->dict != nullptr) add_keys(names, in, attributes->dict, &assist);
+      for (const Dict* dict : dicts_of(in, value, assist)) add_keys(names, in, dict, &assist);
     }
-    for (Type* base : type->mro) add_keys(names, in, base->attributes());
+    for (Type* base : type->mro) add_keys(names, in, base->attributes(), &assist);
   }
   std::vector<KnownName> answer;
   answer.reserve(names.size());
@@ -316,17 +288,11 @@ std::vector<KnownName> known_names(Interpreter& in, const Known& object) {
   return answer;
 }
 
-std::vector<std::string> state_names(Interpreter& in, const Value& layer) {
-  std::vector<std::string> names;
-  add_state_names(in, layer, "", names, 0);
-  return names;
-}
-
-std::vector<std::string> known_keys(Interpreter& in, const Known& object) {
+std::vector<std::string> known_keys(Interpreter& in, const Known& object, const Assist& assist) {
   std::vector<std::string> keys;
   const Value& value = object.value;
   if (value.is_undefined()) return keys;
-  const Dict* const dict = is_dict(value) ? as_dict(value) : store_of(in, value, "_modules");
+  const Dict* const dict = is_dict(value) ? as_dict(value) : items_of(in, value, assist);
   if (dict != nullptr)
     dict_for_each(dict, [&](const Value& key, const Value&) {
       if (is_str(key)) keys.emplace_back(text_of(key));

@@ -25,8 +25,8 @@ struct Known {
 
 Known known_of(Interpreter& in, Value value);
 Known known_name(Interpreter& in, std::string_view name, const Assist& assist);
-Known known_attribute(Interpreter& in, const Known& object, std::string_view name);
-Known known_item(Interpreter& in, const Known& object, std::string_view key);  // key as written: 0, -1, 'a'
+Known known_attribute(Interpreter& in, const Known& object, std::string_view name, const Assist& assist);
+Known known_item(Interpreter& in, const Known& object, std::string_view key, const Assist& assist);  // key as written: 0, -1, 'a'
 Known known_answer(Interpreter& in, const Known& callee, const Assist& assist);
 
 // The primary expression that ends with piece `last`; unknown where it is none of the above. `begin`: its first piece.
@@ -38,13 +38,12 @@ struct KnownName {
   std::string kind;  // "method", "class" ...; empty: not known without making it
 };
 // What may stand behind its dot, in order, each once.
-std::vector<KnownName> known_names(Interpreter& in, const Known& object);
-// "function", "class", "module", "tensor", "name"
-std::string kind_of(Interpreter& in, const Value& value);
+std::vector<KnownName> known_names(Interpreter& in, const Known& object, const Assist& assist);
+// "function", "class", "module", "property", "name", or a kind of the library
+std::string kind_of(Interpreter& in, const Value& value, const Assist& assist);
 
-// Texts that are keys of it; of a layer's state_dict() those that it will have.
-std::vector<std::string> known_keys(Interpreter& in, const Known& object);
-std::vector<std::string> state_names(Interpreter& in, const Value& layer);
+// Texts that are keys of it.
+std::vector<std::string> known_keys(Interpreter& in, const Known& object, const Assist& assist);
 
 // The text of a string literal without prefix and quotes, plain escapes undone.
 std::string unquoted(std::string_view literal);

@@ -34,7 +34,7 @@ std::string names_like(Session& session, std::string_view pattern) {
   if (!object.is_known()) return "Object `" + std::string(pattern) + "` not found.\n";
   const RunScope run(in.vm());
   std::string text;
-  for (const KnownName& name : known_names(in, object))
+  for (const KnownName& name : known_names(in, object, stdlib::library_assist()))
     if (fits(name.name, last) && (last.starts_with("_") || !name.name.starts_with("_")))
       text += before + name.name + "\n";
   return text.empty() ? "no name is like " + std::string(pattern) + "\n" : text;
