@@ -4,6 +4,7 @@
 #include "stdlib/embedded.h"
 #include "stdlib/matplotlib/native/canvas.h"
 #include "stdlib/numpy/native/random_module.h"
+#include "stdlib/python/classes_of_c.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/torch_module.h"
@@ -19,6 +20,7 @@ std::optional<std::string> embedded_text(std::string_view name, std::string& pat
 
 void add_standard_library(Interpreter& in) {
   if (!in.host().embedded_module) in.host().embedded_module = embedded_text;
+  in.host().classes_of_c = &classes_of_c();
   add_native_modules(in);
   add_torch_modules(in);
   add_numpy_modules(in);

@@ -11,7 +11,8 @@
 
 namespace tessera::lang {
 
-class Files;  // files.h
+class Files;       // files.h
+class ClassNames;  // lang/types/class_names.h
 
 struct Host {
   // All may be empty: then nothing is printed, input() raises EOFError, and only embedded modules can be imported.
@@ -21,6 +22,7 @@ struct Host {
   std::function<bool(std::string& line)> read_line;  // with its line end, which an unfinished last line lacks; false: the end
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+  const ClassNames* classes_of_c = nullptr;  // the embedded modules' classes that CPython has in C
   // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.
   std::function<void()> attend;
   std::shared_ptr<Files> files;  // made by the interpreter from its limits

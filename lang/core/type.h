@@ -121,6 +121,7 @@ enum TypeFlags : uint32_t {
   kSpeaksAsC = 1 << 15,         // a class of the library that CPython has in C, or one below it (library_method.h)
   kForwardsClass = 1 << 16,     // a native type whose instances have the __class__ of another object: weak proxies
   kItemsByPosition = 1 << 17,   // a native type that has items and is no mapping: CPython gives it sq_item alone
+  kNamedAlone = 1 << 18,        // a native type for a class that users know as written in Python: messages name it without its module
 };
 
 // The plain functions of scripts behind a class's slots, remembered as long as the class has this version: special_function in class_slots.h.

@@ -1,17 +1,17 @@
 // Which type a value has, and isinstance and issubclass.
 // compile: few-inlines (no faster with more inlines)
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <string>
 
 #include "lang/compiler/chunk.h"
 #include "lang/core/error.h"
+#include "lang/core/host.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/objects/class.h"
 #include "lang/objects/class_slots.h"
 #include "lang/core/protocol.h"
+#include "lang/types/class_names.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
@@ -30,17 +30,6 @@ Type* type_of(Interpreter& in, const Value& value) {
 
 namespace {
 
-// Classes written in the language that CPython has in C, and the native types of torch that PyTorch has in C. CPython's messages
-// name a type of C with its module, a class written in Python without.
-constexpr std::string_view kNamedWithModule[] = {
-    "_csv.Dialect", "_csv.Error", "_queue.SimpleQueue", "_struct.Struct", "_thread._ExceptHookArgs", "_thread._local",
-    "ast.AST", "collections.OrderedDict", "collections.defaultdict", "datetime.IsoCalendarDate", "datetime.date",
-    "datetime.datetime", "datetime.time", "datetime.timedelta", "datetime.timezone", "datetime.tzinfo", "decimal.Context",
-    "decimal.ContextManager", "decimal.Decimal", "functools._lru_cache_wrapper", "mmap.mmap", "os.stat_result",
-    "os.statvfs_result", "os.terminal_size", "posix.DirEntry", "posix.sched_param", "posix.times_result", "posix.uname_result",
-    "pyexpat.xmlparser", "signal.struct_siginfo", "time.struct_time", "torch.Size", "torch._C.Generator", "torch.device",
-    "torch.dtype", "torch.layout", "torch.memory_format", "types.SimpleNamespace", "unicodedata.UCD"};
-
 // As entry.compare(module + "." + name), without making that text: messages of errors ask for names often.
 int compare_joined(std::string_view entry, std::string_view module, std::string_view name) {
   if (const int order = entry.substr(0, module.size()).compare(module); order != 0) return order;
@@ -50,17 +39,15 @@ int compare_joined(std::string_view entry, std::string_view module, std::string_
   return entry.substr(1).compare(name);
 }
 
-// A few letters of each name of the table: most classes are found not to be in it without a search.
-constexpr uint32_t letters_of(char first, char last, size_t size) {
-  return (static_cast<unsigned char>(first) * 7u + static_cast<unsigned char>(last) + static_cast<uint32_t>(size) * 3u) % 256;
-}
-constexpr auto kLetters = [] {
-  std::array<bool, 256> table{};
-  for (const std::string_view entry : kNamedWithModule) table[letters_of(entry.front(), entry.back(), entry.size())] = true;
-  return table;
-}();
-
 }  // namespace
+
+std::string_view ClassNames::find(std::string_view module, std::string_view name) const {
+  if (module.empty() || name.empty() || !letters_[letters_of(module.front(), name.back(), module.size() + 1 + name.size())]) return {};
+  const auto found = std::lower_bound(names_.begin(), names_.end(), name, [&](std::string_view entry, std::string_view) {
+    return compare_joined(entry, module, name) < 0;
+  });
+  return found != names_.end() && compare_joined(*found, module, name) == 0 ? *found : std::string_view();
+}
 
 std::string_view type_name(Interpreter& in, const Value& value) { return type_name(in, type_of(in, value)); }
 
@@ -68,13 +55,13 @@ std::string_view type_name(Interpreter& in, const Type* type) {
   const std::string_view name = type->name->view();
   if (type->module == nullptr || type->module == in.names->builtins) return name;
   const std::string_view module = type->module->view();
-  if (!(type->type_flags & kScriptClass) && !module.starts_with("torch")) {
+  if (type->type_flags & kNamedAlone) return name;
+  if (!(type->type_flags & kScriptClass)) {
     return intern(in, std::string(module) + "." + std::string(name))->view();  // interned texts live as long as the interpreter
   }
-  if (module.empty() || name.empty() || !kLetters[letters_of(module.front(), name.back(), module.size() + 1 + name.size())]) return name;
-  const auto* found = std::lower_bound(std::begin(kNamedWithModule), std::end(kNamedWithModule), name,
-                                       [&](std::string_view entry, std::string_view) { return compare_joined(entry, module, name) < 0; });
-  return found != std::end(kNamedWithModule) && compare_joined(*found, module, name) == 0 ? *found : name;
+  const ClassNames* const names = in.host().classes_of_c;
+  const std::string_view found = names == nullptr ? "" : names->find(module, name);
+  return found.empty() ? name : found;
 }
 
 const char* argument_type(Interpreter& in, const Value& value) {

@@ -84,7 +84,7 @@ Type* node_type(Interpreter& in, const char* name_of_node, bool is_function, boo
   Type* type = in.new_type({.name = name_of_node,
                             .module = is_function ? "torch.autograd.function" : "builtins",
                             .size = sizeof(NodeObject),
-                            .flags = kFinalType});
+                            .flags = kFinalType | (is_function ? kNamedAlone : 0u)});
   known.emplace_back(name_of_node, type);
   type->slots.layout = kNodeLayout;
   type->slots.destroy = destroy;

@@ -100,6 +100,7 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
   state.tensor = in.new_type({.name = "Tensor",
                               .module = "torch",
                               .size = sizeof(TensorObject),
+                              .flags = kNamedAlone,
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
