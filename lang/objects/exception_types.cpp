@@ -530,7 +530,7 @@ Type* plain_type(Interpreter& in, const char* name, uint32_t size) {
 Type* make_class(Interpreter& in, ErrorKind kind, Type* base) {
   NativeTypeSpec spec;
   spec.name = kClasses[static_cast<size_t>(kind)].name;
-  spec.module = kind == ErrorKind::OutOfMemoryError ? "torch" : "builtins";
+  spec.module = "builtins";
   spec.kind = ObjectKind::Exception;
   spec.size = sizeof(Exception) + sizeof(Attributes);
   spec.flags = kExceptionType;
@@ -577,17 +577,14 @@ Type* make_error_type(Interpreter& in, ErrorKind kind) {
 Value late_exception(Interpreter& in, std::string_view name) {
   if (name == "IOError" || name == "EnvironmentError") return Value(error_type(in, ErrorKind::OSError));
   for (size_t kind = 0; kind < kErrorKinds; ++kind) {
-    if (kClasses[kind].name == name && static_cast<ErrorKind>(kind) != ErrorKind::OutOfMemoryError)
-      return Value(error_type(in, static_cast<ErrorKind>(kind)));
+    if (kClasses[kind].name == name) return Value(error_type(in, static_cast<ErrorKind>(kind)));
   }
   return Value();
 }
 
 std::vector<std::string_view> exception_names() {
   std::vector<std::string_view> names{"IOError", "EnvironmentError"};
-  for (const auto& row : kClasses) {
-    if (row.name != "OutOfMemoryError") names.push_back(row.name);
-  }
+  for (const auto& row : kClasses) names.push_back(row.name);
   return names;
 }
 

@@ -400,7 +400,6 @@ void fill_cuda(Interpreter& in, Module& module) {
   add_cuda_events(in, module);
   add_cuda_graphs(in, module);
   add_cuda_marks(in, module);
-  dict_set_str(in, module.dict, intern(in, "OutOfMemoryError"), Value(error_type(in, ErrorKind::OutOfMemoryError)));
 }
 
 }  // namespace tessera::stdlib

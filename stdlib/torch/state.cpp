@@ -173,11 +173,11 @@ ErrorKind language_kind(TensorErrorKind kind) {
     case TensorErrorKind::Attribute: return ErrorKind::AttributeError;
     case TensorErrorKind::NotImplemented: return ErrorKind::NotImplementedError;
     case TensorErrorKind::Memory: return ErrorKind::MemoryError;
-    case TensorErrorKind::OutOfMemory: return ErrorKind::OutOfMemoryError;
     case TensorErrorKind::Overflow: return ErrorKind::OverflowError;
     case TensorErrorKind::ZeroDivision: return ErrorKind::ZeroDivisionError;
     case TensorErrorKind::Assertion: return ErrorKind::AssertionError;
     case TensorErrorKind::Cancelled: return ErrorKind::KeyboardInterrupt;
+    case TensorErrorKind::OutOfMemory:
     case TensorErrorKind::Runtime: break;
   }
   return ErrorKind::RuntimeError;
@@ -214,8 +214,10 @@ void rethrow(Interpreter& in, const TensorError& error, std::span<const Value> o
     // No memory for them.
   }
   raised.notes.insert(raised.notes.end(), error.notes().begin(), error.notes().end());
-  if (error.kind() == TensorErrorKind::OutOfMemory)
+  if (error.kind() == TensorErrorKind::OutOfMemory) {
     for (std::string& line : memory_holders(in)) raised.notes.push_back(std::move(line));
+    throw Thrown(exception_of(in, "torch._rarely", "OutOfMemoryError", raised));
+  }
   if (dynamic_cast<const LinAlgError*>(&error) != nullptr)
     throw Thrown(exception_of(in, "torch.linalg", "LinAlgError", raised));
   if (const auto* lost = dynamic_cast<const AcceleratorError*>(&error))
