@@ -84,7 +84,7 @@ T smallest(const List<T>& v) {
   return best<T>(v, Limits::has_infinity ? Limits::infinity() : Limits::max(), [](T a, T b) { return a < b; });
 }
 
-#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, DX, REFERENCE) \
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, DX, REFERENCE, ...) \
   struct Reference_##NAME {                                                            \
     template <class T>                                                                 \
     static T of(const List<T>& v, [[maybe_unused]] double p) {                         \

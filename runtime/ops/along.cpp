@@ -4,6 +4,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/reduce.h"
@@ -218,25 +219,46 @@ constexpr uint32_t kBoth = kFunction | kMethod;
   "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n" \
   "f[0,3], 0 -> IndexError: " NAME "(): Expected reduction dim 0 to have non-zero size."
 
-TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth | kOut, &max_of_all, "f[3,4]\ni[5]<9");
+TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth | kOut, &max_of_all, "f[3,4]\ni[5]<9",
+      .forms =
+          "Tensor self\n"
+          "Tensor self, Tensor other\n"
+          "Tensor self, int dim, bool keepdim=False");
 TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth | kOut, &maximum_of, "f[3], f[2,3]");
 TS_OP(max, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-      "The largest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Max>, TS_EXTREME_SAMPLES("max"));
-TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth | kOut, &min_of_all, "f[3,4]\ni[5]<9");
+      "The largest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Max>, TS_EXTREME_SAMPLES("max"),
+      .out = kOutStructured);
+TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth | kOut, &min_of_all, "f[3,4]\ni[5]<9",
+      .forms =
+          "Tensor self\n"
+          "Tensor self, Tensor other\n"
+          "Tensor self, int dim, bool keepdim=False");
 TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth | kOut, &minimum_of, "f[3], f[2,3]");
 TS_OP(min, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-      "The smallest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Min>, TS_EXTREME_SAMPLES("min"));
+      "The smallest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Min>, TS_EXTREME_SAMPLES("min"),
+      .out = kOutStructured);
 TS_OP(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "The index of the largest element.",
-      kBoth | kNoGrad | kOut, ExtremeIndex<AlongCall::Max>, "f[3,4]\n" TS_EXTREME_SAMPLES("argmax"));
+      kBoth | kNoGrad | kOut, ExtremeIndex<AlongCall::Max>, "f[3,4]\n" TS_EXTREME_SAMPLES("argmax"),
+      .out = kOutStructured, .out_unrecorded = true);
 TS_OP(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "The index of the smallest element.",
-      kBoth | kNoGrad | kOut, ExtremeIndex<AlongCall::Min>, "f[3,4]\n" TS_EXTREME_SAMPLES("argmin"));
+      kBoth | kNoGrad | kOut, ExtremeIndex<AlongCall::Min>, "f[3,4]\n" TS_EXTREME_SAMPLES("argmin"),
+      .out = kOutStructured, .out_unrecorded = true);
+// A dtype that is asked for has to be self's.
+void check_scan_in_place(const OpCall& c, const Tensor& self, const Meta& meta) {
+  if (c.args.size() < 3 || c.none(2)) return;
+  check(meta.dtype == self.dtype(), TensorErrorKind::Runtime, "Bad in-place call: input tensor dtype ",
+        cpp_name(self.dtype()), " and output tensor dtype ", cpp_name(meta.dtype), " should match");
+}
 TS_OP(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "Running sums along dim.",
       kBoth | kInplace | kOut, Running<AlongCall::Sum>,
       "f[3,4], 1\nf[3,4], 0\nf[], 0\ni[3,4]<9, -1\nb[5], 0, dtype=float32\n"
-      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+      .out = kOutAnything, .out_as_asked = kOutStructured.text, .check_in_place = check_scan_in_place,
+      .autocast_cuda = Autocast::Total);
 TS_OP(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "Running products along dim.",
       kBoth | kInplace | kOut, Running<AlongCall::Product>,
-      "f[3,4], 1\nf[3,4], 0\nf{2,0,3}, 0\nf{2,0,3,0,1}, 0\nc[3,4], 1\ni[3,4]<9, -1");
+      "f[3,4], 1\nf[3,4], 0\nf{2,0,3}, 0\nf{2,0,3,0,1}, 0\nc[3,4], 1\ni[3,4]<9, -1", .out = kOutAnything,
+      .out_as_asked = kOutStructured.text, .check_in_place = check_scan_in_place, .autocast_cuda = Autocast::Total);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -10,6 +10,7 @@
 #include "runtime/ops/views.h"
 #include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/pointwise_rows.h"
 #include "runtime/ops/result_layout.h"
 #include "runtime/plan.h"
 
@@ -366,150 +367,103 @@ Tensor pow_number(Scalar base, const Tensor& exponent) { return pow(base, expone
 constexpr uint32_t kAll = kFunction | kMethod | kInplace | kOut;
 constexpr uint32_t kNumbers = kAll | kNumberOperands;
 
-const OpRegistration add_op{"add",
-                            "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                            "self + alpha * other.",
-                            kNumbers,
-                            add_alpha<false>,
-                            {},
-                            1,
-                            "f[2,3], f[3], alpha=2\n"
-                            "f[2], 1.5, alpha=0.5\n"
-                            "f[2,3], f[2], alpha=2 -> RuntimeError: The size of tensor a (3) must match"};
-const OpRegistration sub_op{"sub",
-                            "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                            "self - alpha * other.",
-                            kNumbers,
-                            add_alpha<true>,
-                            {},
-                            1,
-                            "f[2,3], f[3], alpha=2\n"
-                            "f[2], 1.5, alpha=0.5"};
-const OpRegistration subtract_op{"subtract",
-                                 "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                                 "As sub.",
-                                 kNumbers,
-                                 add_alpha<true>,
-                                 {},
-                                 0,
-                                 "f[2,3], f[3]\n"
-                                 "f[2,3], f[2,1], alpha=3"};
-const OpRegistration rsub_op{"rsub",
-                             "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor",
-                             "other - self.",
-                             kFunction | kNumberOperands,
-                             rsub,
-                             {},
-                             0,
-                             "f[2,3], f[3]\n"
-                             "f[3], 2.5, alpha=2"};
-const OpRegistration div_op{
-    "div",
-    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    "Division, rounded as asked.",
-    kNumbers,
-    divide_rounding,
-    {},
-    1,
+TS_BOXED(add, "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "self + alpha * other.", kNumbers,
+         add_alpha<false>,
+         "f[2,3], f[3], alpha=2\n"
+         "f[2], 1.5, alpha=0.5\n"
+         "f[2,3], f[2], alpha=2 -> RuntimeError: The size of tensor a (3) must match",
+         .priority = 1, .takes_numbers_anywhere = true);
+TS_BOXED(sub, "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "self - alpha * other.", kNumbers,
+         add_alpha<true>,
+         "f[2,3], f[3], alpha=2\n"
+         "f[2], 1.5, alpha=0.5",
+         .priority = 1, .takes_numbers_anywhere = true);
+TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "As sub.", kNumbers,
+         add_alpha<true>,
+         "f[2,3], f[3]\n"
+         "f[2,3], f[2,1], alpha=3",
+         .forms =
+             "Tensor self, Tensor other, *, Scalar alpha=1\n"
+             "Tensor self, Scalar other, Scalar alpha=1",
+         .takes_numbers_anywhere = true);
+TS_BOXED(rsub, "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", "other - self.",
+         kFunction | kNumberOperands, rsub,
+         "f[2,3], f[3]\n"
+         "f[3], 2.5, alpha=2",
+         .forms =
+             "Tensor self, Tensor other, *, Scalar alpha=1\n"
+             "Tensor self, Scalar other, Scalar alpha=1");
+TS_BOXED(
+    div, "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", "Division, rounded as asked.",
+    kNumbers, divide_rounding,
     "f[2,3], g[3], rounding_mode='floor'\n"
     "f[3], 0.7, rounding_mode='trunc'\n"
     "i[4]<9, 2, rounding_mode='floor'\n"
-    "f[2], 1, rounding_mode='up' -> RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'"};
-const OpRegistration divide_op{"divide",
-                               "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
-                               "As div.",
-                               kNumbers,
-                               divide_rounding,
-                               {},
-                               0,
-                               "f[2,3], g[3]\n"
-                               "f[3], 2"};
-const OpRegistration true_divide_op{"true_divide",
-                                    "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
-                                    "As div.",
-                                    kNumbers,
-                                    divide_rounding,
-                                    {},
-                                    0,
-                                    "f[2,3], g[3]\n"
-                                    "i[3]<9, 2"};
-const OpRegistration where_op{"where",
-                              "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
-                              "self where condition is true, other elsewhere.",
-                              kFunction | kNumberOperands | kOut,
-                              where_boxed,
-                              {},
-                              0,
-                              "b[2,3], f[3], f[2,1]\n"
-                              "b[3], f[3], 1.5"};
-const OpRegistration where_method_op{"where",
-                                     "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
-                                     "self where condition is true, other elsewhere.",
-                                     kMethod | kNumberOperands,
-                                     where_method,
-                                     {},
-                                     0,
-                                     "f[3], b[2,3], f[2,1]"};
-const OpRegistration clamp_op{"clamp",
-                              "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-                              "self limited to [min, max].",
-                              kAll,
-                              clamp_boxed,
-                              {},
-                              0,
-                              "f[3,4], -0.9, 0.9\n"
-                              "f[4], max=0.4\n"
-                              "f[4] -> RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None"};
-const OpRegistration clamp_tensor_op{"clamp",
-                                     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-                                     "self limited to [min, max].",
-                                     kAll,
-                                     clamp_boxed,
-                                     {},
-                                     -1,
-                                     "f[3,4], f[4], g[4]\n"
-                                     "f[3], max=g[3]"};
-const OpRegistration clamp_min_op{"clamp_min",
-                                  "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-                                  "At least min.",
-                                  kAll,
-                                  box<&clamp_min_tensor>,
-                                  {},
-                                  -1,
-                                  "f[3,4], g[4]"};
-const OpRegistration clamp_max_op{"clamp_max",
-                                  "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-                                  "At most max.",
-                                  kAll,
-                                  box<&clamp_max_tensor>,
-                                  {},
-                                  -1,
-                                  "f[3,4], g[4]"};
-const OpRegistration clip_op{"clip",      "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-                             "As clamp.", kAll,
-                             clamp_boxed, {},
-                             0,           "f[3,4], -0.9, 0.9"};
-const OpRegistration clip_tensor_op{
-    "clip",      "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    "As clamp.", kAll,
-    clamp_boxed, {},
-    -1,          "f[3,4], f[4], g[4]"};
-const OpRegistration round_op{"round",
-                              "round.decimals(Tensor self, *, int decimals) -> Tensor",
-                              "Rounded to a number of decimals.",
-                              kAll | kSpecial,
-                              box<&round_decimals>,
-                              {},
-                              1,
-                              "f[3,4], decimals=1\n"
-                              "i[3]<4, decimals=1 -> NotImplementedError: \"round_cpu\" not implemented for 'Long'"};
+    "f[2], 1, rounding_mode='up' -> RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
+    .priority = 1, .takes_numbers_anywhere = true);
+TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.", kNumbers,
+         divide_rounding,
+         "f[2,3], g[3]\n"
+         "f[3], 2",
+         .forms =
+             "Tensor self, Tensor other\n"
+             "Tensor self, Tensor other, *, str? rounding_mode\n"
+             "Tensor self, Scalar other\n"
+             "Tensor self, Scalar other, *, str? rounding_mode",
+         .takes_numbers_anywhere = true);
+TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.",
+         kNumbers, divide_rounding,
+         "f[2,3], g[3]\n"
+         "i[3]<9, 2",
+         .forms =
+             "Tensor self, Tensor other\n"
+             "Tensor self, Scalar other",
+         .takes_numbers_anywhere = true);
+TS_BOXED(where, "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
+         "self where condition is true, other elsewhere.", kFunction | kNumberOperands | kOut, where_boxed,
+         "b[2,3], f[3], f[2,1]\n"
+         "b[3], f[3], 1.5",
+         .forms =
+             "Tensor condition\n"
+             "Tensor condition, Tensor self, Tensor other, *, Tensor? out=None\n"
+             "Tensor condition, Scalar self, Tensor other\n"
+             "Tensor condition, Tensor self, Scalar other\n"
+             "Tensor condition, Scalar self, Scalar other",
+         .out = {OutRule::Same, "Expected out type to be $R but got $O"});
+TS_BOXED(where, "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
+         "self where condition is true, other elsewhere.", kMethod | kNumberOperands, where_method,
+         "f[3], b[2,3], f[2,1]", .out = {OutRule::Same, "Expected out type to be $R but got $O"});
+TS_BOXED(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "self limited to [min, max].", kAll,
+         clamp_boxed,
+         "f[3,4], -0.9, 0.9\n"
+         "f[4], max=0.4\n"
+         "f[4] -> RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None");
+TS_BOXED(clamp, "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+         "self limited to [min, max].", kAll, clamp_boxed,
+         "f[3,4], f[4], g[4]\n"
+         "f[3], max=g[3]",
+         .priority = -1, .one_device = "clamp_Tensor");
+TS_BOXED(clamp_min, "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "At least min.", kAll,
+         box<&clamp_min_tensor>, "f[3,4], g[4]", .priority = -1, .one_device = "clamp_min_Tensor");
+TS_BOXED(clamp_max, "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "At most max.", kAll, box<&clamp_max_tensor>,
+         "f[3,4], g[4]", .priority = -1, .one_device = "clamp_max_Tensor");
+TS_BOXED(clip, "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
+         "f[3,4], -0.9, 0.9");
+TS_BOXED(clip, "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
+         "f[3,4], f[4], g[4]", .priority = -1);
+TS_BOXED(round, "round.decimals(Tensor self, *, int decimals) -> Tensor", "Rounded to a number of decimals.",
+         kAll | kSpecial, box<&round_decimals>,
+         "f[3,4], decimals=1\n"
+         "i[3]<4, decimals=1 -> NotImplementedError: \"round_cpu\" not implemented for 'Long'",
+         .priority = 1, .out = kOutFound);
 TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
       kFunctional | kOut, &gelu,
       "f[3,4]\n"
       "f[4], approximate='tanh'\n"
-      "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.");
+      "f[4], approximate='x' -> RuntimeError: approximate argument must be either none or tanh.",
+      .out = kOutFound);
 TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same elements.",
-      kFunction | kMethod | kNoGrad | kDataDependent, &equal, "f[2,3], f[2,3]");
+      kFunction | kMethod | kNoGrad | kDataDependent, &equal, "f[2,3], f[2,3]", .one_device = "_equal");
 TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
       "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose,
       "f[2,3], f[3]\n"
@@ -524,19 +478,15 @@ TS_OP(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, 
       "NaN and infinities replaced by numbers.", kAll, &nan_to_num,
       "f[3,4]\n"
       "c[3]\n"
-      "f[4], 1.5, 2.5, -2.5");
+      "f[4], 1.5, 2.5, -2.5",
+      .out = {OutRule::Same, "nan_to_num: dtype of out: $O should be same as input: $R"});
 TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weight * x below.",
       kFunction | kMethod | kFunctional, &prelu,
       "f[2,3,2], p[3]\n"
-      "f[2,3], p[1]");
-const OpRegistration pow_op{"pow",
-                            "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-                            "A number to the powers in exponent.",
-                            kFunction,
-                            box<&pow_number>,
-                            {},
-                            1,
-                            "2.5, f[3,4]"};
+      "f[2,3], p[1]",
+      .one_device = "__prelu_kernel", .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+TS_BOXED(pow, "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", "A number to the powers in exponent.", kFunction,
+         box<&pow_number>, "2.5, f[3,4]", .priority = 1);
 
 // ---- other names of table entries ----
 template <int Id, int Arity>
@@ -546,18 +496,19 @@ void run_alias(OpCall& c) {
   if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
   run_row(c, Id, in);
 }
-#define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES) \
-  const OpRegistration alias_##NAME{        \
-      #NAME, #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, run_alias<k_##OF, 1>, {}, 0, SAMPLES};
+/// Another name of a row, of which the same is to be said.
+#define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES)                                                          \
+  const OpRegistration alias_##NAME{                                                                 \
+      #NAME,   #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, OpParts{run_alias<k_##OF, 1>}, \
+      SAMPLES, kPointwiseRows[k_##OF].facts.op};
 #define TS_ALIAS2(NAME, OF, FLAGS)                                                 \
   const OpRegistration alias_##NAME{#NAME,                                         \
                                     #NAME "(Tensor self, Tensor other) -> Tensor", \
                                     "As " #OF ".",                                 \
                                     FLAGS | kNumberOperands,                       \
-                                    run_alias<k_##OF, 2>,                          \
-                                    {},                                            \
-                                    0,                                             \
-                                    "p[2,3], p[3]\np[3], 0.5"};
+                                    OpParts{run_alias<k_##OF, 2>},                 \
+                                    "p[2,3], p[3]\np[3], 0.5",                     \
+                                    kPointwiseRows[k_##OF].facts.op};
 TS_ALIAS1(absolute, abs, kAll, "p[2,3]")
 TS_ALIAS1(negative, neg, kAll, "p[2,3]")
 TS_ALIAS1(fix, trunc, kAll, "p[2,3]")
@@ -568,7 +519,9 @@ TS_ALIAS1(arcsinh, asinh, kAll, "p[2,3]")
 TS_ALIAS1(arccosh, acosh, kAll, "g[2,3]")
 TS_ALIAS1(arctanh, atanh, kAll, "p[2,3]")
 TS_ALIAS1(expit, sigmoid, kSpecial, "p[2,3]")
-TS_ALIAS2(multiply, mul, kAll)
+TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "As mul.", kAll | kNumberOperands,
+         (run_alias<k_mul, 2>), "p[2,3], p[3]\np[3], 0.5", .forms = kFormsOfSecondNumber,
+         .takes_numbers_anywhere = true);
 TS_ALIAS2(greater, gt, kAll)
 TS_ALIAS2(greater_equal, ge, kAll)
 TS_ALIAS2(less, lt, kAll)

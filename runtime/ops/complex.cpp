@@ -222,7 +222,8 @@ TS_OP(view_as_complex, "view_as_complex(Tensor self) -> Tensor",
       "Pairs in the last dimension as complex numbers, on the same memory.", kFunction | kView | kLayoutMatters,
       &view_as_complex,
       "f[3,2]\n"
-      "f[3] -> RuntimeError: Tensor must have a last dimension of size 2");
+      "f[3] -> RuntimeError: Tensor must have a last dimension of size 2",
+      .autocast = Autocast::Float32);
 TS_OP(real, "real(Tensor self) -> Tensor", "The real part, a view.", kFunction | kProperty | kView, &real,
       "c[2,3]\n"
       "f[3]");
@@ -234,13 +235,17 @@ TS_OP(
     &complex,
     "f[2,3], f[3]\n"
     "f[2,3].t, f[2,3].t\n"
-    "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long");
+    "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long",
+    .out = {OutRule::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'"});
 TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
-      kFunction | kOut, &polar, "p[2,3], f[2,3]");
+      kFunction | kOut, &polar, "p[2,3], f[2,3]",
+      .out = {OutRule::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'"},
+      .autocast = Autocast::Float32);
 TS_OP(conj_physical, "conj_physical(Tensor self) -> Tensor", "The complex conjugate, computed.",
       kBoth | kInplace | kOut, &conj,
       "c[2,3]\n"
-      "f[3]");
+      "f[3]",
+      .out = kOutFound);
 TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negative real numbers.", kBoth | kOut,
       &angle,
       "c[2,3]\n"
@@ -249,7 +254,8 @@ TS_OP(angle, "angle(Tensor self) -> Tensor", "The angle in radians; pi for negat
 TS_OP(sgn, "sgn(Tensor self) -> Tensor", "x / |x|, the sign of real numbers; 0 at 0.", kBoth | kInplace | kOut, &sgn,
       "c[2,3]\n"
       "c[3,2].t\n"
-      "f[3]");
+      "f[3]",
+      .out = kOutFound);
 TS_OP(is_complex, "is_complex(Tensor self) -> bool", "Whether the elements are complex numbers.", kFunction | kNoGrad,
       &has_parts, "c[2]\nf[2]");
 TS_OP(isreal, "isreal(Tensor self) -> Tensor", "Whether the imaginary part is 0.", kBoth | kNoGrad, &isreal,

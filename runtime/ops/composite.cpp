@@ -62,7 +62,8 @@ TS_OP(sum_to_size, "sum_to_size(Tensor self, int[] size) -> Tensor",
       "f[3,4], [1, 4]\n"
       "f[3,4], [4]\n"
       "b[2,3], [1, 3]\n"
-      "f[2,3], [3, 3] -> RuntimeError: size {[3, 3]} is not expandable to size {[2, 3]}.");
+      "f[2,3], [3, 3] -> RuntimeError: size {[3, 3]} is not expandable to size {[2, 3]}.",
+      .autocast_cuda = Autocast::Float32);
 
 /// Places are those of the flattened tensor, whatever its strides.
 struct Put {
@@ -111,7 +112,8 @@ TS_OP(put, "put(Tensor self, Tensor index, Tensor source, bool accumulate=False)
       "f[3], i{1,1}, f[2], True\n"
       "f[0], i{0}, f[1] -> IndexError: put_(): Tried to put elements into an empty tensor\n"
       "f[2], i{2}, f[1] -> IndexError: out of range: tried to access index 2 on a tensor of 2 elements.\n"
-      "f[2], i{1}, i[1]<2 -> RuntimeError: put_(): self and source expected to have the same dtype");
+      "f[2], i{1}, i[1]<2 -> RuntimeError: put_(): self and source expected to have the same dtype",
+      .one_device = "_put_");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -474,7 +474,8 @@ TS_OP(
     "but got [0]\n"
     "f[1,2,5], f[3,2,3], None, [1], [0], [-1], False, [0], 1 -> RuntimeError: dilation should be greater than zero\n"
     "f[1,2,5], f[2,1,3], None, [1], [0], [1], True, [1], 1 -> RuntimeError: output padding must be smaller than either "
-    "stride or dilation");
+    "stride or dilation",
+    .any_device = true, .autocast_cuda = Autocast::Lower);
 TS_OP(
     conv2d, "conv2d(" TS_CONV "int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
     "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d,
@@ -490,7 +491,8 @@ TS_OP(
     "f[4,4], f[3,2,2,2] -> RuntimeError: Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of "
     "size: [4, 4]\n"
     "f[1,2,4,4], f[3,2,5,5] -> RuntimeError: Calculated padded input size per channel: (4 x 4). Kernel size: (5 x 5). "
-    "Kernel size can't be greater than actual input size");
+    "Kernel size can't be greater than actual input size",
+    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(conv2d,
       "conv2d.padding(" TS_CONV "int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d_named,
@@ -504,7 +506,8 @@ TS_OP(conv1d, "conv1d(" TS_CONV "int[1] stride=1, int[1] padding=0, int[1] dilat
       "f[2,2,6], f[3,2,3], f[3], 2, 1\n"
       "f[2,6], f[3,2,3]\n"
       "f[2,5], f[4,3,3] -> RuntimeError: Given groups=1, weight of size [4, 3, 3], expected input[1, 2, 5] to have 3 "
-      "channels, but got 2 channels instead");
+      "channels, but got 2 channels instead",
+      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(conv1d,
       "conv1d.padding(" TS_CONV "int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d_named,
@@ -517,12 +520,13 @@ TS_OP(
     "f[1,2,3,3], f[2,3,2,2], f[3], 2\n"
     "f[1,2,3,3], f[2,1,3,3], None, 2, 1, 1, 2\n"
     "f[2,5,5], f[4,3,3,3] -> RuntimeError: Given transposed=1, weight of size [4, 3, 3, 3], expected input[1, 2, 5, 5] "
-    "to have 4 channels, but got 2 channels instead");
+    "to have 4 channels, but got 2 channels instead",
+    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(conv_transpose1d,
       "conv_transpose1d(" TS_CONV
       "int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
       "The transpose of conv1d: spreads each element by a kernel.", kFunction | kFunctional, &conv_transpose1d,
-      "f[1,2,3], f[2,3,2], f[3], 2");
+      "f[1,2,3], f[2,3,2], f[3], 2", .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 #undef TS_CONV
 
 }  // namespace

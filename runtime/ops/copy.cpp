@@ -239,24 +239,18 @@ void fill_boxed(OpCall& c) {
 }
 void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }
 
-const OpRegistration copy_op{"copy_",
-                             "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
-                             "Copies src into self, broadcast and converted.",
-                             kMethod | kTakesMathBits,
-                             copy_boxed,
-                             {},
-                             0,
-                             "f[2,3], f[3]"};
-const OpRegistration fill_op{"fill_",
-                             "fill_(Tensor(a!) self, Scalar value) -> Tensor",
-                             "Sets every element to value.",
-                             kMethod,
-                             fill_boxed,
-                             {},
-                             0,
-                             "f[2,3], 1.5"};
-const OpRegistration zero_op{
-    "zero_", "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, {}, 0, "f[2,3]"};
+TS_BOXED(copy_, "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
+         "Copies src into self, broadcast and converted.", kMethod | kTakesMathBits, copy_boxed, "f[2,3], f[3]",
+         .forms =
+             "Tensor self, Tensor other, bool non_blocking=False\n"
+             "!",
+         .takes_numbers_anywhere = true);
+TS_BOXED(fill_, "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.", kMethod, fill_boxed,
+         "f[2,3], 1.5",
+         .forms =
+             "Tensor self, Tensor value\n"
+             "Tensor self, Scalar value");
+TS_BOXED(zero_, "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, "f[2,3]");
 Tensor clone_in(const Tensor& self, const MemoryFormat& format) {
   return format ? to_format(self, self.dtype(), true, format) : clone(self);
 }
@@ -283,17 +277,12 @@ Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
   return dtype == self.dtype() && is_taken_for(self, format) ? self : to_format(self, dtype, true, format);
 }
 
-#define TS_CAST(NAME, TYPE)                                                                                  \
-  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); }                                    \
-  Tensor cast_in_##NAME(const Tensor& self, const MemoryFormat& format) { return cast(self, TYPE, format); } \
-  const OpRegistration cast_op_##NAME{#NAME,                                                                 \
-                                      #NAME "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",  \
-                                      "Self as torch." #TYPE ".",                                            \
-                                      kMethod | kTakesMathBits,                                              \
-                                      box<&cast_in_##NAME>,                                                  \
-                                      FastPaths{&cast_##NAME},                                               \
-                                      0,                                                                     \
-                                      "f[2,3]"};
+#define TS_CAST(NAME, TYPE)                                                                                        \
+  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); }                                          \
+  Tensor cast_in_##NAME(const Tensor& self, const MemoryFormat& format) { return cast(self, TYPE, format); }       \
+  TS_BOXED(NAME, #NAME "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self as torch." #TYPE ".", \
+           kMethod | kTakesMathBits, box<&cast_in_##NAME>, "f[2,3]", .fast = {&cast_##NAME},                       \
+           .forms = "Tensor self, *, MemoryFormat? memory_format=None");
 TS_CAST(float, kFloat32)
 TS_CAST(double, kFloat64)
 TS_CAST(half, kFloat16)

@@ -444,33 +444,39 @@ constexpr uint32_t kMake = kFunction | kNoGrad, kMakeLike = kMethod | kNoGrad;
 TS_OP(empty, "empty(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor whose elements are not set.",
       kMake | kUninitialised | kSizes, Sized<Unset>,
       "[2, 3]\n"
-      "[2, -1] -> RuntimeError: Trying to create tensor with negative dimension -1: [2, -1]");
+      "[2, -1] -> RuntimeError: Trying to create tensor with negative dimension -1: [2, -1]",
+      .out = kOutAnything);
 TS_OP(zeros, "zeros(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of zeros.", kMake | kSizes | kOut,
       Sized<Constant<0>>,
       "[2, 3]\n"
       "[2], dtype=int64\n"
-      "[2, -1] -> RuntimeError: zeros: Dimension size must be non-negative.");
+      "[2, -1] -> RuntimeError: zeros: Dimension size must be non-negative.",
+      .out = kOutAnything);
 TS_OP(ones, "ones(int[] size, *, " TS_OPTIONS ") -> Tensor", "A tensor of ones.", kMake | kSizes | kOut,
       Sized<Constant<1>>,
       "[2, 3]\n"
-      "[0, 3]");
+      "[0, 3]",
+      .out = kOutAnything);
 TS_OP(full, "full(int[] size, Scalar fill_value, *, " TS_OPTIONS ") -> Tensor", "A tensor filled with one value.",
       kMake | kOut, Full,
       "[2, 3], 1.5\n"
       "[2], 7\n"
-      "[2], 1, dtype=bool");
+      "[2], 1, dtype=bool",
+      .out = kOutAnything);
 TS_OP(arange, "arange(Scalar end, *, " TS_OPTIONS ") -> Tensor", "0, 1, ... up to, not with, end.", kMake | kOut,
       RangeTo,
       "5\n"
       "2.5\n"
-      "0");
+      "0",
+      .out = kOutAnything);
 TS_OP(arange, "arange.start(Scalar start, Scalar end, Scalar step=1, *, " TS_OPTIONS ") -> Tensor",
       "start, start + step, ... up to, not with, end.", kMake | kOut, Range,
       "1, 7, 2\n"
       "1, 2, 0.25\n"
       "5, -1, -2, dtype=float32\n"
       "5, 1 -> RuntimeError: upper bound and lower bound inconsistent with step sign\n"
-      "1, 5, 0 -> RuntimeError: step must be nonzero");
+      "1, 5, 0 -> RuntimeError: step must be nonzero",
+      .out = kOutAnything);
 // linspace and logspace of tensors. Those without dimensions are taken for numbers already, so these are met by others, and say so.
 Scalar end_of(const Scalar& number, const char*) { return number; }
 Scalar end_of(const Tensor& t, const char*) { return t.item(); }
@@ -486,20 +492,21 @@ Tensor range_of_tensors(const char* name, const A& start, const B& end, const Re
         first.empty() || last.empty() ? "" : " and ", last, ".");
   return apply<Op>(end_of(start, name), end_of(end, name), rest...);
 }
-#define TS_RANGE_OF_TENSORS(OP, NAME, BASE, TEN)                                                                             \
-  constexpr const char k##OP##Name[] = #NAME;                                                                                \
-  TS_OP(                                                                                                                     \
-      NAME, #NAME ".Tensor_Tensor(Tensor start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",                \
-      "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                    \
-      (&OP##OfTensors<k##OP##Name, Tensor, Tensor>),                                                                         \
-      "f[2], f[2,2], 3" TEN " -> RuntimeError: " #NAME                                                                       \
-      " only supports 0-dimensional start and end tensors, but got start with 1 dimension(s) and end with 2 dimension(s)."); \
-  TS_OP(NAME, #NAME ".Scalar_Tensor(Scalar start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",              \
-        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                  \
-        (&OP##OfTensors<k##OP##Name, Scalar, Tensor>), "1, f[], 3" TEN);                                                     \
-  TS_OP(NAME, #NAME ".Tensor_Scalar(Tensor start, Scalar end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",              \
-        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                  \
-        (&OP##OfTensors<k##OP##Name, Tensor, Scalar>), "f[], 1, 3" TEN)
+#define TS_RANGE_OF_TENSORS(OP, NAME, BASE, TEN)                                                                            \
+  constexpr const char k##OP##Name[] = #NAME;                                                                               \
+  TS_OP(                                                                                                                    \
+      NAME, #NAME ".Tensor_Tensor(Tensor start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",               \
+      "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                   \
+      (&OP##OfTensors<k##OP##Name, Tensor, Tensor>),                                                                        \
+      "f[2], f[2,2], 3" TEN " -> RuntimeError: " #NAME                                                                      \
+      " only supports 0-dimensional start and end tensors, but got start with 1 dimension(s) and end with 2 dimension(s).", \
+      .out = kOutAnything);                                                                                                 \
+  TS_OP(NAME, #NAME ".Scalar_Tensor(Scalar start, Tensor end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",             \
+        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                 \
+        (&OP##OfTensors<k##OP##Name, Scalar, Tensor>), "1, f[], 3" TEN, .out = kOutAnything);                               \
+  TS_OP(NAME, #NAME ".Tensor_Scalar(Tensor start, Scalar end, int steps" BASE ", *, " TS_OPTIONS ") -> Tensor",             \
+        "Between numbers given as tensors.", kMake | kOut | kDataDependent,                                                 \
+        (&OP##OfTensors<k##OP##Name, Tensor, Scalar>), "f[], 1, 3" TEN, .out = kOutAnything)
 template <const char* kName, class A, class B>
 Tensor LinspaceOfTensors(const A& start, const B& end, int64_t steps, MaybeType t, const NoLayout& l, MaybeDevice d,
                          Ignored p) {
@@ -516,7 +523,13 @@ TS_OP(linspace, "linspace(Scalar start, Scalar end, int steps, *, " TS_OPTIONS "
       "0, 9, 4, dtype=int64\n"
       "0, 1, 3, dtype=complex64\n"
       "0, 1, -1 -> RuntimeError: number of steps must be non-negative\n"
-      "0, 1, 3, dtype=bool -> NotImplementedError: \"linspace_cpu\" not implemented for 'Bool'");
+      "0, 1, 3, dtype=bool -> NotImplementedError: \"linspace_cpu\" not implemented for 'Bool'",
+      .forms =
+          "Tensor start, Tensor end, int steps\n"
+          "Scalar start, Tensor end, int steps\n"
+          "Tensor start, Scalar end, int steps\n"
+          "Scalar start, Scalar end, int steps",
+      .out = kOutAnything);
 TS_RANGE_OF_TENSORS(Linspace, linspace, "", "");
 TS_RANGE_OF_TENSORS(Logspace, logspace, ", float base=10.0", ", 10");
 #undef TS_RANGE_OF_TENSORS
@@ -524,14 +537,22 @@ TS_OP(logspace, "logspace(Scalar start, Scalar end, int steps, float base=10.0, 
       "base to the powers of linspace.", kMake | kOut, Logspace,
       "0, 2, 3\n"
       "0.5, 3, 4, dtype=int64\n"
-      "0, 1, 3, dtype=bool -> NotImplementedError: \"logspace_cpu\" not implemented for 'Bool'");
+      "0, 1, 3, dtype=bool -> NotImplementedError: \"logspace_cpu\" not implemented for 'Bool'",
+      .forms =
+          "Tensor start, Tensor end, int steps, float base=10.0\n"
+          "Scalar start, Tensor end, int steps, float base=10.0\n"
+          "Tensor start, Scalar end, int steps, float base=10.0\n"
+          "Scalar start, Scalar end, int steps, float base=10.0",
+      .out = kOutAnything);
 TS_OP(eye, "eye(int n, *, " TS_OPTIONS ") -> Tensor", "The identity matrix.", kMake | kOut, EyeSquare,
       "3\n"
-      "-1 -> RuntimeError: n must be greater or equal to 0, got -1");
+      "-1 -> RuntimeError: n must be greater or equal to 0, got -1",
+      .out = kOutAnything);
 TS_OP(eye, "eye.m(int n, int m, *, " TS_OPTIONS ") -> Tensor", "Ones on the diagonal, zeros elsewhere.", kMake | kOut,
       Eye,
       "2, 3\n"
-      "3, 0");
+      "3, 0",
+      .out = kOutAnything);
 TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
       "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, Like<Unset>, "f[2,3]");
 TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",

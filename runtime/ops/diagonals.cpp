@@ -52,7 +52,8 @@ TS_OP(diag, "diag(Tensor self, int diagonal=0) -> Tensor", "A matrix with that d
       kBoth | kOut, &diag,
       "f[3]\n"
       "f[3,4]\n"
-      "f[3,4], 1");
+      "f[3,4], 1",
+      .out = kOutStructured);
 TS_OP(diag_embed, "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
       "Matrices with self as their diagonals.", kBoth, DiagEmbed,
       "f[2,3]\n"
@@ -63,7 +64,8 @@ TS_OP(diagflat, "diagflat(Tensor self, int offset=0) -> Tensor", "A matrix with 
       &diagflat,
       "f[2,2]\n"
       "f[3], -1");
-TS_OP(trace, "trace(Tensor self) -> Tensor", "The sum of the diagonal.", kBoth, &trace, "f[3,4]");
+TS_OP(trace, "trace(Tensor self) -> Tensor", "The sum of the diagonal.", kBoth, &trace, "f[3,4]",
+      .autocast = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

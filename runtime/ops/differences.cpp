@@ -105,13 +105,15 @@ TS_OP(diff, "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor
       "Differences of neighbours.", kBoth | kOut, &diff,
       "f[2,4]\n"
       "f[4], 2\n"
-      "f[2,3], prepend=f[2,1], append=f[2,2]");
+      "f[2,3], prepend=f[2,1], append=f[2,2]",
+      .out = {OutRule::CastableOrTruth, "result type $R can't be cast to the desired output type $O"});
 TS_OP(trapezoid, "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
       kFunction, &trapezoid_x,
       "f[2,4], f[4]\n"
       "f[3,2,4], f[2,4], dim=1\n"
       "f[2,0], f[2,3], dim=1\n"
-      "f[2,4], f[3] -> RuntimeError: trapezoid: There must be one `x` value for each sample point");
+      "f[2,4], f[3] -> RuntimeError: trapezoid: There must be one `x` value for each sample point",
+      .autocast_cuda = Autocast::Float32);
 TS_OP(trapezoid, "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
       "The integral by the trapezoidal rule.", kFunction, &trapezoid_dx,
       "f[2,4], dx=0.5\n"
@@ -119,11 +121,11 @@ TS_OP(trapezoid, "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
       "f[] -> IndexError: Dimension specified as -1 but tensor has no dimensions\n"
       "b[3] -> NotImplementedError: trapezoid: received a bool input for `y`, but bool is not supported");
 TS_OP(trapz, "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.", kFunction,
-      &trapezoid_x, "f[2,4], f[4]");
+      &trapezoid_x, "f[2,4], f[4]", .autocast_cuda = Autocast::Float32);
 TS_OP(trapz, "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor", "The integral by the trapezoidal rule.",
       kFunction, &trapz_dx, "f[2,4], dx=0.5");
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "Running integrals.",
-      kFunction, &cumulative_trapezoid_x, "f[2,4], f[4]");
+      kFunction, &cumulative_trapezoid_x, "f[2,4], f[4]", .autocast_cuda = Autocast::Float32);
 TS_OP(cumulative_trapezoid, "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
       "Running integrals.", kFunction, &cumulative_trapezoid_dx, "f[2,4], dx=0.5");
 

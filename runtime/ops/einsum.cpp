@@ -293,7 +293,8 @@ TS_OP(einsum, "einsum(str equation, Tensor[] operands) -> Tensor",
       "'i,j,k->kij', (f[2], f[3], f[2])\n"
       "'ij', (f[2,3], f[2]) -> RuntimeError: einsum(): more operands were provided than specified in the equation\n"
       "'ij,jk', (f[2,3], f[2,3]) -> RuntimeError: einsum(): subscript j has size 2 for operand 1 which does not "
-      "broadcast with previously seen size 3");
+      "broadcast with previously seen size 3",
+      .autocast_cuda = Autocast::Lower);
 TS_OP(
     tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
     "Sums over pairs of dimensions.", kFunction, &tensordot,
@@ -301,9 +302,14 @@ TS_OP(
     "f[3,4], f[1,4], [0, 1], [0, 1]\n"
     "f[2,3], f[2,3], [0], [0, 1] -> RuntimeError: both dimension lists should have same length\n"
     "f[2,3], f[2,3], [0], [1] -> RuntimeError: contracted dimensions need to match, but first has size 2 in dim 0 and "
-    "second has size 3 in dim 1");
+    "second has size 3 in dim 1",
+    .out = {OutRule::Same,
+            "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"},
+    .autocast_cuda = Autocast::Widest);
 TS_OP(tensordot, "tensordot(Tensor a, Tensor b, int dims=2) -> Tensor",
-      "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count, "f[2,3], f[3,2], 1");
+      "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count, "f[2,3], f[3,2], 1",
+      .out = {OutRule::Same,
+              "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"});
 
 }  // namespace
 }  // namespace tessera::tensor

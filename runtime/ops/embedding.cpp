@@ -79,7 +79,8 @@ TS_OP(
     "f[4,3], i{-1} -> IndexError: index out of range in self\n"
     "f[4], i{0} -> RuntimeError: 'weight' must be 2-D\n"
     "f[4,3], f[2] -> RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-    "Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)");
+    "Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)",
+    .any_device = true);
 
 }  // namespace
 }  // namespace tessera::tensor

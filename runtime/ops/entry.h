@@ -20,7 +20,7 @@
 // (view_ops.h): it is only asked where there is something to record, so a view costs its shape and no more.
 //
 // A composition of other ops is a plain function, registered by its address; its shape follows from its parts.
-// The last argument are the samples: see samples.h.
+// Then come the samples (samples.h), and behind them what there is to say of the op beside its parts (facts.h).
 #pragma once
 
 #include <array>
@@ -281,10 +281,20 @@ constexpr OpParts parts() {
 
 }  // namespace tessera::tensor
 
-/// TS_OP(name, schema, doc, flags, Struct or &function, samples): see above.
+/// TS_OP(name, schema, doc, flags, Struct or &function, samples, facts...): see above; the facts are designated initialisers of OpFacts.
 #define TS_OP_JOIN2(a, b) a##b
 #define TS_OP_JOIN(a, b) TS_OP_JOIN2(a, b)
-#define TS_OP(NAME, SCHEMA, DOC, FLAGS, PARTS, ...)                                \
+#define TS_OP(NAME, SCHEMA, DOC, FLAGS, PARTS, SAMPLES, ...)                                      \
+  static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) {                \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), SAMPLES TS_FACTS(__VA_ARGS__) \
+  }
+/// The same with a record of facts that several entries share.
+#define TS_OP_OF(FACTS, NAME, SCHEMA, DOC, FLAGS, PARTS, SAMPLES)                  \
   static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
-#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), "" __VA_ARGS__ \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), SAMPLES, FACTS \
+  }
+/// The same of a boxed kernel (an OpCall and nothing else), which reads its arguments and handles out= itself.
+#define TS_BOXED(NAME, SCHEMA, DOC, FLAGS, KERNEL, SAMPLES, ...)                                  \
+  static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) {                \
+#NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::OpParts{KERNEL }, SAMPLES TS_FACTS(__VA_ARGS__) \
   }

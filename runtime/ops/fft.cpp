@@ -90,7 +90,8 @@ void check_type(const Tensor& self, DType a, DType b, const char* wanted) {
 }
 // The real transforms have a last dimension, of which they keep or expect the half.
 void check_dims(const Dims& dims) {
-  check(!dims.empty(), TensorErrorKind::Runtime, "a real Fourier transform needs at least one dimension, but dim is empty");
+  check(!dims.empty(), TensorErrorKind::Runtime,
+        "a real Fourier transform needs at least one dimension, but dim is empty");
 }
 void check_complex(const Tensor& self) { check_type(self, kComplex64, kComplex128, "complex numbers"); }
 

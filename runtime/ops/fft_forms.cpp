@@ -240,26 +240,34 @@ TS_LINE(fft, "The discrete Fourier transform along one dimension.",
         "f[3], 0 -> RuntimeError: Invalid number of data points (0) specified\n"
         "f[] -> IndexError: Dimension specified as -1 but tensor has no dimensions\n"
         "f[3]:float16 -> NotImplementedError: Unsupported dtype Half\n"
-        "f[3], norm='x' -> RuntimeError: Invalid normalization mode: \"x\"");
+        "f[3], norm='x' -> RuntimeError: Invalid normalization mode: \"x\"",
+        .out = {OutRule::Castable, "fft expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
 TS_LINE(ifft, "The inverse of fft.",
         "f[2,6]\n"
-        "c[5,3], 4, 0, 'ortho'");
+        "c[5,3], 4, 0, 'ortho'",
+        .out = {OutRule::Castable, "ifft expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
 TS_LINE(rfft, "The first half of the Fourier transform of real numbers; the rest are its conjugates.",
         "f[2,6]\n"
         "f[5,3], 7, 0, 'forward'\n"
-        "c[3] -> TypeError: rfft expects a real input tensor, but got ComplexFloat");
+        "c[3] -> TypeError: rfft expects a real input tensor, but got ComplexFloat",
+        .out = {OutRule::Castable, "rfft expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
 TS_LINE(irfft, "The inverse of rfft; n is 2 * (size - 1) unless given.",
         "c[2,4]\n"
         "c[5,3], 7, 0, 'ortho'\n"
         "f[4], 6\n"
-        "c[1] -> RuntimeError: Invalid number of data points (0) specified");
+        "c[1] -> RuntimeError: Invalid number of data points (0) specified",
+        .out = {OutRule::Castable, "irfft expects a floating point output tensor, but got $O"},
+        .autocast = Autocast::Float32);
 TS_LINE(hfft, "The Fourier transform of numbers whose other half are their conjugates.",
         "c[2,4]\n"
-        "c[5,3], 7, 0, 'ortho'");
+        "c[5,3], 7, 0, 'ortho'",
+        .out = {OutRule::Castable, "hfft expects a floating point output tensor, but got $O"},
+        .autocast = Autocast::Float32);
 TS_LINE(ihfft, "The inverse of hfft.",
         "f[2,6]\n"
         "f[5,3], 7, 0, 'forward'\n"
-        "c[3] -> TypeError: ihfft expects a real input tensor, but got ComplexFloat");
+        "c[3] -> TypeError: ihfft expects a real input tensor, but got ComplexFloat",
+        .out = {OutRule::Castable, "ihfft expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
 
 TS_SPACE(fftn, "The Fourier transform along several dimensions.",
          "f[2,3,4]\n"
@@ -268,35 +276,55 @@ TS_SPACE(fftn, "The Fourier transform along several dimensions.",
          "f[]\n"
          "f[3,4], [2, 3], [0] -> RuntimeError: When given, dim and shape arguments must have the same length\n"
          "f[3], [2, 3] -> RuntimeError: Got shape with 2 values but input tensor only has 1 dimensions.\n"
-         "f[3,4], dim=[1, -1] -> RuntimeError: FFT dims must be unique");
-TS_SPACE(ifftn, "The inverse of fftn.", "c[2,3,4], [4, 2], [0, 2], 'forward'");
+         "f[3,4], dim=[1, -1] -> RuntimeError: FFT dims must be unique",
+         .out = {OutRule::Castable, "fftn expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
+TS_SPACE(ifftn, "The inverse of fftn.", "c[2,3,4], [4, 2], [0, 2], 'forward'",
+         .out = {OutRule::Castable, "fftn expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
 TS_SPACE(rfftn, "The first half of the Fourier transform of real numbers along several dimensions.",
          "f[2,3,4]\n"
          "f[3,4], [5, 2], [1, 0], 'ortho'\n"
          "f[3], dim=[] -> RuntimeError: rfftn must transform at least one axis\n"
-         "c[3] -> TypeError: rfftn expects a real-valued input tensor, but got ComplexFloat");
+         "c[3] -> TypeError: rfftn expects a real-valued input tensor, but got ComplexFloat",
+         .out = {OutRule::Castable, "rfftn expects a complex output tensor, but got $O"},
+         .autocast = Autocast::Float32);
 TS_SPACE(irfftn, "The inverse of rfftn.",
          "c[2,3,4]\n"
          "c[3,4], [5, 4], [1, 0], 'ortho'\n"
-         "c[3], dim=[] -> RuntimeError: irfftn must transform at least one axis");
+         "c[3], dim=[] -> RuntimeError: irfftn must transform at least one axis",
+         .out = {OutRule::Castable, "irfftn expects a floating point output tensor, but got $O"},
+         .autocast = Autocast::Float32);
 TS_SPACE(hfftn, "The Fourier transform to real numbers along several dimensions.",
          "c[3,4]\n"
          "c[3,4], [5, 4], [1, 0], 'ortho'\n"
-         "c[3], dim=[] -> RuntimeError: hfftn must transform at least one axis");
+         "c[3], dim=[] -> RuntimeError: hfftn must transform at least one axis",
+         .out = {OutRule::Castable, "hfftn expects a floating point output tensor, but got $O"},
+         .autocast = Autocast::Float32);
 TS_SPACE(ihfftn, "The inverse of hfftn.",
          "f[3,4]\n"
          "f[3,4], [5, 4], [1, 0], 'forward'\n"
          "f[3], dim=[] -> RuntimeError: ihfftn must transform at least one axis\n"
-         "c[3] -> TypeError: Only supports floating-point dtypes, but found: ComplexFloat");
+         "c[3] -> TypeError: Only supports floating-point dtypes, but found: ComplexFloat",
+         .out = {OutRule::Castable, "ihfftn expects a complex output tensor, but got $O"},
+         .autocast = Autocast::Float32);
 
 TS_PLANE(fft2, fftn, "The Fourier transform along two dimensions.",
          "f[2,3,4]\n"
-         "f[3] -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got -2)");
-TS_PLANE(ifft2, ifftn, "The inverse of fft2.", "c[2,3,4], [2, 5]");
-TS_PLANE(rfft2, rfftn, "The first half of the Fourier transform of real numbers along two dimensions.", "f[2,3,4]");
-TS_PLANE(irfft2, irfftn, "The inverse of rfft2.", "c[2,3,4]");
-TS_PLANE(hfft2, hfftn, "The Fourier transform to real numbers along two dimensions.", "c[2,3,4]");
-TS_PLANE(ihfft2, ihfftn, "The inverse of hfft2.", "f[2,3,4]");
+         "f[3] -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got -2)",
+         .out = {OutRule::Castable, "fftn expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
+TS_PLANE(ifft2, ifftn, "The inverse of fft2.", "c[2,3,4], [2, 5]",
+         .out = {OutRule::Castable, "fftn expects a complex output tensor, but got $O"}, .autocast = Autocast::Float32);
+TS_PLANE(rfft2, rfftn, "The first half of the Fourier transform of real numbers along two dimensions.", "f[2,3,4]",
+         .out = {OutRule::Castable, "rfftn expects a complex output tensor, but got $O"},
+         .autocast = Autocast::Float32);
+TS_PLANE(irfft2, irfftn, "The inverse of rfft2.", "c[2,3,4]",
+         .out = {OutRule::Castable, "irfftn expects a floating point output tensor, but got $O"},
+         .autocast = Autocast::Float32);
+TS_PLANE(hfft2, hfftn, "The Fourier transform to real numbers along two dimensions.", "c[2,3,4]",
+         .out = {OutRule::Castable, "hfftn expects a floating point output tensor, but got $O"},
+         .autocast = Autocast::Float32);
+TS_PLANE(ihfft2, ihfftn, "The inverse of hfft2.", "f[2,3,4]",
+         .out = {OutRule::Castable, "ihfftn expects a complex output tensor, but got $O"},
+         .autocast = Autocast::Float32);
 
 TS_OP(fft_fftfreq, "fft_fftfreq(int n, float d=1.0, *, " TS_OPTIONS ") -> Tensor",
       "The frequencies of the numbers that fft gives.", kFft | kOut | kNoGrad, &fftfreq,

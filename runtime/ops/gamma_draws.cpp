@@ -123,12 +123,13 @@ TS_OP(_standard_gamma, "_standard_gamma(Tensor self, Generator? generator=None) 
       "Draws of gamma distributions of scale 1.", kFunction | kRandom, StandardGamma,
       "p[3,4]\ni[2]<3 -> NotImplementedError: \"gamma_cpu\" not implemented for 'Long'");
 TS_OP(_standard_gamma_grad, "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
-      "What draws of _standard_gamma move by when self does.", kFunction | kNoGrad, StandardGammaGrad,
-      "p[3,4], g[3,4]");
+      "What draws of _standard_gamma move by when self does.", kFunction | kNoGrad, StandardGammaGrad, "p[3,4], g[3,4]",
+      .one_device = "__standard_gamma_grad");
 TS_OP(_sample_dirichlet, "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
       "Draws of Dirichlet distributions.", kFunction | kRandom | kNoGrad, SampleDirichlet, "p[3,4]");
 TS_OP(_dirichlet_grad, "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
-      "What a Dirichlet draw moves by when alpha does.", kFunction | kNoGrad, DirichletGrad, "p[3], p[3], g[3]");
+      "What a Dirichlet draw moves by when alpha does.", kFunction | kNoGrad, DirichletGrad, "p[3], p[3], g[3]",
+      .one_device = "__dirichlet_grad");
 
 }  // namespace
 }  // namespace tessera::tensor

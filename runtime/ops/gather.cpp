@@ -232,7 +232,8 @@ TS_OP(gather, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=Fa
       "f[2,2], 0, i[1,3]<2 -> RuntimeError: Size does not match at dimension 1 expected index [1, 3] to be no larger "
       "than self [2, 2] apart from dimension 0\n"
       "f[3], 0, i{3} -> RuntimeError: index 3 is out of bounds for dimension 0 with size 3\n"
-      "f[3], 0, i{-1} -> RuntimeError: index -1 is out of bounds for dimension 0 with size 3");
+      "f[3], 0, i{-1} -> RuntimeError: index -1 is out of bounds for dimension 0 with size 3",
+      .out = kOutStructured, .one_device = "gather");
 TS_OP(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
       "Writes elements to their index along a dimension.", kWrites, Scatter,
       "f[2,3], 1, i{2,0,1}, f[3] -> RuntimeError: Index tensor must have the same number of dimensions as self tensor\n"
@@ -240,11 +241,13 @@ TS_OP(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> T
       "f[4,2].t, 0, i{1}, f[1] -> RuntimeError: Index tensor must have the same number of dimensions as self tensor\n"
       "f[3], 0, i{3}, f[1] -> RuntimeError: index 3 is out of bounds for dimension 0 with size 3\n"
       "f[3], 0, i{0,1}, f[1] -> RuntimeError: Expected index [2] to be no larger than self [3] apart from dimension 0 "
-      "and to be no larger size than src [1]");
+      "and to be no larger size than src [1]",
+      .out = kOutStructured, .one_device = "scatter_src");
 TS_OP(scatter, "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
       "Writes a number to places along a dimension.", kWrites, ScatterNumber,
       "f[3,4], 1, i[3,2]<4, 1.5\n"
-      "f[3], 0, i{3}, 2 -> RuntimeError: index 3 is out of bounds for dimension 0 with size 3");
+      "f[3], 0, i{3}, 2 -> RuntimeError: index 3 is out of bounds for dimension 0 with size 3",
+      .out = kOutStructured, .one_device = "scatter_value");
 TS_OP(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
       "Adds elements to their index along a dimension.", kWrites, ScatterAdd,
       "f[3,4], 1, i[3,6]<4, f[3,6]\n"
@@ -252,13 +255,17 @@ TS_OP(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) 
       "f[3], 0, i[9]<3, f[9]\n"
       "f[2,2], 0, i[1,3]<2, f[1,3] -> RuntimeError: Expected index [1, 3] to be no larger than self [2, 2] apart from "
       "dimension 0 and to be no larger size than src [1, 3]\n"
-      "f[3], 0, i{-1}, f[1] -> RuntimeError: index -1 is out of bounds for dimension 0 with size 3");
+      "f[3], 0, i{-1}, f[1] -> RuntimeError: index -1 is out of bounds for dimension 0 with size 3",
+      .out = kOutStructured, .one_device = "scatter_add", .autocast_cuda = Autocast::Widest);
 TS_OP(take, "take(Tensor self, Tensor index) -> Tensor", "Elements by their place in the flattened tensor.",
       kBoth | kOut, Take,
       "f[2,3], i{0,-1,5,0}\n"
       "f[2,3].t, i[2,2]<6\n"
       "f[4], i{4} -> IndexError: out of range: tried to access index 4 on a tensor of 4 elements.\n"
-      "f[0], i{0} -> IndexError: take(): tried to take from an empty tensor");
+      "f[0], i{0} -> IndexError: take(): tried to take from an empty tensor",
+      .out = {OutRule::Same,
+              "take(): self and out expected to have the same dtype, but got self.dtype = $R and out.dtype = $O"},
+      .one_device = "_take");
 TS_OP(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", "gather that broadcasts.",
       kBoth | kOut, &take_along_dim,
       "f[3,4], i[3,1]<4, 1\n"
@@ -266,7 +273,8 @@ TS_OP(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None
       "f[3], i{-1,3,-4}, 0\n"
       "f[2], i{2} -> RuntimeError: index 2 is out of bounds for dimension 0 with size 2\n"
       "f[2,2], i[1]<2, 0 -> RuntimeError: torch.take_along_dim(): input and indices should have the same number of "
-      "dimensions, but got 2 dimensions for input, and 1 dimensions for indices");
+      "dimensions, but got 2 dimensions for input, and 1 dimensions for indices",
+      .out = kOutStructured);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -43,7 +43,8 @@ TS_PROBE(-)
 TS_PROBE(*)
 TS_PROBE(/)
 TS_PROBE(==)
-TS_PROBE(!=) TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=) TS_PROBE(&) TS_PROBE(|)
+TS_PROBE(!=)
+TS_PROBE(<) TS_PROBE(<=) TS_PROBE(>) TS_PROBE(>=) TS_PROBE(&) TS_PROBE(|)
 #undef TS_PROBE
     template <unsigned B>
     constexpr Probe<B | kComputed> operator-(Probe<B>) {
@@ -58,7 +59,8 @@ TS_PROBE(add_scaled)
 TS_PROBE(sign)
 TS_PROBE(zeros_like)
 TS_PROBE(exp)
-TS_PROBE(log) TS_PROBE(sin) TS_PROBE(cos) TS_PROBE(rsqrt) TS_PROBE(sinh) TS_PROBE(cosh) TS_PROBE(sigmoid) TS_PROBE(tanh)
+TS_PROBE(log)
+TS_PROBE(sin) TS_PROBE(cos) TS_PROBE(rsqrt) TS_PROBE(sinh) TS_PROBE(cosh) TS_PROBE(sigmoid) TS_PROBE(tanh)
     TS_PROBE(softplus) TS_PROBE(erf) TS_PROBE(square) TS_PROBE(abs) TS_PROBE(isnan) TS_PROBE(digamma)
         TS_PROBE(floor_divide) TS_PROBE(trunc_divide) TS_PROBE(pow_dx) TS_PROBE(pow_dy) TS_PROBE(gelu_tanh_dx)
 #undef TS_PROBE

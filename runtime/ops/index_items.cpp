@@ -242,7 +242,8 @@ TS_OP(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor"
       "f[2,2], 0, i{-1} -> IndexError: index out of range in self\n"
       "f[2,2], 0, f[1] -> RuntimeError: index_select(): Expected dtype int32 or int64 for index\n"
       "f[2,2], 0, i[1,1]<2 -> IndexError: index_select(): Index is supposed to be a vector\n"
-      "f[], 0, i{0,0} -> RuntimeError: index_select(): Index to scalar can have only 1 value, got 2 value(s)");
+      "f[], 0, i{0,0} -> RuntimeError: index_select(): Index to scalar can have only 1 value, got 2 value(s)",
+      .out = {OutRule::Same, "$n(): self and result must have the same scalar type"}, .one_device = "_index_select");
 TS_OP(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
       "Adds source's items to those that index names.", kWrites | kOut, IndexAdd,
       "f[4,3], 0, i[5]<4, f[5,3]\n"
@@ -255,7 +256,8 @@ TS_OP(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, *
       "dim 1\n"
       "f[2,2], 0, i{0}, f[2,2] -> RuntimeError: index_add_(): Number of indices (1) should be equal to "
       "source.size(dim): (2), for dim: 0\n"
-      "f[2,2], 0, i{5}, f[1,2] -> RuntimeError: index 5 is out of bounds for dimension 0 with size 2");
+      "f[2,2], 0, i{5}, f[1,2] -> RuntimeError: index 5 is out of bounds for dimension 0 with size 2",
+      .out = kOutStructured, .one_device = "index_add");
 TS_OP(index_copy, "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
       "Puts source's items where index says.", kWrites | kOut, IndexCopy,
       "f[4,3], 0, i{2,0}, f[2,3]\n"
@@ -264,19 +266,22 @@ TS_OP(index_copy, "index_copy(Tensor self, int dim, Tensor index, Tensor source)
       "Destination slice shape: 2 at dimension 0 and source slice shape: 3 at dimension 0.\n"
       "f[2,2], 0, i{0}, f[2,2] -> IndexError: index_copy_(): Number of indices (1) should be equal to "
       "source.size(dim) (2)\n"
-      "f[2,2], 0, i{5}, f[1,2] -> IndexError: index_copy_(): index 5 is out of bounds for dimension 0 with size 2");
+      "f[2,2], 0, i{5}, f[1,2] -> IndexError: index_copy_(): index 5 is out of bounds for dimension 0 with size 2",
+      .out = kOutStructured, .one_device = "index_copy", .autocast = Autocast::Widest);
 TS_OP(index_fill, "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
       "Fills the items that index names.", kWrites, IndexFill,
       "f[4,3], 0, i{2,-1}, 1.5\n"
       "f[4,3], 1, i{1}, 2\n"
       "f[2,2], 0, i{2}, 3 -> IndexError: index 2 is out of bounds for dimension 0 with size 2\n"
-      "f[2,2], 0, f[1], 3 -> IndexError: index_fill_(): Expected dtype int64 for index.");
+      "f[2,2], 0, f[1], 3 -> IndexError: index_fill_(): Expected dtype int64 for index.",
+      .any_device = true);
 TS_OP(index_fill, "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
       "Fills the items that index names.", kWrites, IndexFillTensor,
       "f[4,3], 0, i{2,0}, f[]\n"
       "f[4,3].t, 1, i{1}, i[]<5\n"
       "f[2,2], 0, i{0}, f[1] -> RuntimeError: index_fill_ only supports a 0-dimensional value tensor, but got tensor "
-      "with 1 dimension(s).");
+      "with 1 dimension(s).",
+      .any_device = true);
 
 }  // namespace
 }  // namespace tessera::tensor

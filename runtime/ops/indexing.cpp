@@ -508,7 +508,8 @@ TS_OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool 
       "f[2,3], (i{0}), f[2] -> RuntimeError: shape mismatch: value tensor of shape [2] cannot be broadcast to indexing "
       "result of shape [1, 3]\n"
       "f[2,3], (i{2}), f[] -> IndexError: index 2 is out of bounds for dimension 0 with size 2\n"
-      "f[2,3], (f[1]), f[] -> IndexError: tensors used as indices must be long, int, byte or bool tensors");
+      "f[2,3], (f[1]), f[] -> IndexError: tensors used as indices must be long, int, byte or bool tensors",
+      .any_device = true, .autocast_cuda = Autocast::Widest);
 
 }  // namespace
 }  // namespace tessera::tensor

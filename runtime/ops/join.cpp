@@ -268,11 +268,20 @@ TS_OP(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors along a 
       "(f[2], f[]) -> RuntimeError: zero-dimensional tensor (at position 1) cannot be concatenated\n"
       "(f[2,2], f[2]) -> RuntimeError: Tensors must have same number of dimensions: got 2 and 1\n"
       "(f[2], f[2]), 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)\n"
-      "() -> ValueError: torch.cat(): expected a non-empty list of Tensors");
+      "() -> ValueError: torch.cat(): expected a non-empty list of Tensors",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat", .autocast = Autocast::Widest);
 TS_OP(concat, "concat(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors along a dimension.", kFunction | kOut,
-      Cat, "(f[2,3], f[2,1]), 1");
+      Cat, "(f[2,3], f[2,1]), 1",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(concatenate, "concatenate(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors along a dimension.",
-      kFunction | kOut, Cat, "(f[2,3], f[1,3])");
+      kFunction | kOut, Cat, "(f[2,3], f[1,3])",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors of one shape along a new dimension.",
       kFunction | kOut, Stack,
       "(f[2,3], f[2,3].t)\n"
@@ -281,26 +290,44 @@ TS_OP(stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors of o
       "(f[2], f[3]) -> RuntimeError: stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at "
       "entry 1\n"
       "() -> RuntimeError: stack expects a non-empty TensorList\n"
-      "(f[2], f[2]), 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+      "(f[2], f[2]), 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat", .autocast = Autocast::Widest);
 TS_OP(hstack, "hstack(Tensor[] tensors) -> Tensor", "Joins tensors side by side.", kFunction | kOut, &hstack,
       "(f[2,3], f[2,1])\n"
       "(f[], f[3])\n"
-      "() -> RuntimeError: hstack expects a non-empty TensorList");
+      "() -> RuntimeError: hstack expects a non-empty TensorList",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(vstack, "vstack(Tensor[] tensors) -> Tensor", "Joins tensors one below the other.", kFunction | kOut, &vstack,
       "(f[2,3], f[3])\n"
-      "() -> RuntimeError: vstack expects a non-empty TensorList");
+      "() -> RuntimeError: vstack expects a non-empty TensorList",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(row_stack, "row_stack(Tensor[] tensors) -> Tensor", "Joins tensors one below the other.", kFunction | kOut,
-      &vstack, "(f[3], f[3])");
+      &vstack, "(f[3], f[3])",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(dstack, "dstack(Tensor[] tensors) -> Tensor", "Joins tensors along the third dimension.", kFunction | kOut,
       &dstack,
       "(f[2,3], f[2,3])\n"
       "(f[2,3,2], f[2,3,1])\n"
-      "() -> RuntimeError: dstack expects a non-empty TensorList");
+      "() -> RuntimeError: dstack expects a non-empty TensorList",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(column_stack, "column_stack(Tensor[] tensors) -> Tensor", "Joins vectors as columns.", kFunction | kOut,
       &column_stack,
       "(f[3], f[3,2])\n"
       "(f[], f[1])\n"
-      "() -> RuntimeError: column_stack expects a non-empty TensorList");
+      "() -> RuntimeError: column_stack expects a non-empty TensorList",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "cat");
 TS_OP(broadcast_tensors, "broadcast_tensors(Tensor[] tensors) -> Tensor[]", "All expanded to their common shape.",
       kFunction | kView | kSizes, &broadcast_tensors,
       "(f[2,1], f[3])\n"

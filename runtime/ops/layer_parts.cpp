@@ -144,18 +144,22 @@ TS_OP(_chunk_cat, "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tens
       "(f[5], f[2,3]), 0, 3\n"
       "(f[2], f[3]), 0, 0 -> RuntimeError: _chunk_cat expects positive num_chunks\n"
       "(f[2,3], f[4]), -1, 3 -> RuntimeError: _chunk_cat expects non-negative dim when input tensors have different "
-      "ndims");
+      "ndims",
+      .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
+              TensorErrorKind::Type},
+      .one_device = "__chunk_cat");
 TS_OP(
     _softmax_backward_data,
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
     "The gradient of softmax, from its result.", kFunction, &softmax_gradient,
     "f[3,4]:float32, f[3,4]:float32, 1, float32\n"
     "f[3]:float32, f[2]:float32, 0, float32 -> RuntimeError: Expected tensor for argument #1 'grad' to have same size "
-    "as tensor for argument #2 'output'; but [3] does not equal [2] (while checking arguments for softmax_backward)");
+    "as tensor for argument #2 'output'; but [3] does not equal [2] (while checking arguments for softmax_backward)",
+    .one_device = "_softmax_backward_data");
 TS_OP(_log_softmax_backward_data,
       "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
       "The gradient of log_softmax, from its result.", kFunction | kOut, &log_softmax_gradient,
-      "f[3,4]:float32, f[3,4]:float32, 1, float32");
+      "f[3,4]:float32, f[3,4]:float32, 1, float32", .one_device = "_log_softmax_backward_data");
 TS_OP(_unsafe_masked_index, "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
       "self[indices] where the mask is set, else a number; there the indices may lie outside.", kFunction,
       &masked_index,

@@ -189,7 +189,7 @@ Tensor view_copy_as(const Tensor& self, DType dtype) {
   return to_format(view_as_type(self, dtype), dtype, true, "torch.contiguous_format");
 }
 TS_OP(view_copy, "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", "A copy of the bytes as another dtype.",
-      kFunction | kOut | kNoGrad | kLayoutMatters, &view_copy_as, "f[2,3], int32");
+      kFunction | kOut | kNoGrad | kLayoutMatters, &view_copy_as, "f[2,3], int32", .out = kOutStructured);
 #undef TS_OPTIONS
 
 }  // namespace

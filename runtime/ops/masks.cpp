@@ -209,41 +209,43 @@ TS_OP(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -
       "f[3,4], b[3,4], 1.5\n"
       "f[3,4].t, b[4], 2\n"
       "f[2,2], f[2,2], 1 -> RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype float\n"
-      "f[2,2], b[3], 1 -> RuntimeError: The size of tensor a (3) must match the size of tensor b (2)");
+      "f[2,2], b[3], 1 -> RuntimeError: The size of tensor a (3) must match the size of tensor b (2)",
+      .any_device = true);
 TS_OP(
     masked_fill, "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", "value where mask is true.",
     kWrites, MaskedFill,
     "f[3,4], b[3,4], f[]\n"
     "f[2,2], b[2,2], f[1] -> RuntimeError: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-    "1 dimension(s).");
+    "1 dimension(s).",
+    .any_device = true);
 TS_OP(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
       "The elements where mask is true, as a vector.", kBoth | kOut | kDataDependent, &masked_select,
       "f[3,4], b[3,4]\n"
       "f[3,1], b[4]\n"
       "f[], b[]\n"
-      "f[2,2], f[2,2] -> RuntimeError: masked_select: expected BoolTensor for mask");
+      "f[2,2], f[2,2] -> RuntimeError: masked_select: expected BoolTensor for mask",
+      .out = {OutRule::Same, "$n(): self and result must have the same scalar type"}, .one_device = "_masked_select");
 TS_OP(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
       "source's elements, in order, where mask is true.", kWrites, MaskedScatter,
       "f[3,4], b[3,4], f[12]\n"
       "f[3,4].t, b[4], f[3,4]\n"
-      "f[4], b{1,1,0,1}, f[2] -> RuntimeError: Number of elements of source < number of ones in mask");
-const OpRegistration register_nonzero{
-    "nonzero",
-    "nonzero(Tensor self, *, bool as_tuple=False) -> Tensor",
-    "The places of the elements that are not zero, one a row, or as a vector for each dimension.",
-    kBoth | kNoGrad | kOut | kDataDependent,
-    &nonzero_op,
-    {},
-    0,
-    "b[3,4]\n"
-    "i[2,3,4]<2\n"
-    "b[3,4], as_tuple=True\n"
-    "f[]"};
+      "f[4], b{1,1,0,1}, f[2] -> RuntimeError: Number of elements of source < number of ones in mask",
+      .one_device = "_masked_scatter_");
+TS_BOXED(nonzero, "nonzero(Tensor self, *, bool as_tuple=False) -> Tensor",
+         "The places of the elements that are not zero, one a row, or as a vector for each dimension.",
+         kBoth | kNoGrad | kOut | kDataDependent, &nonzero_op,
+         "b[3,4]\n"
+         "i[2,3,4]<2\n"
+         "b[3,4], as_tuple=True\n"
+         "f[]",
+         .out = {OutRule::Same, "nonzero: Expected out tensor to have scalar type Long but got scalar type$O",
+                 TensorErrorKind::Runtime, true});
 TS_OP(nonzero_numpy, "nonzero_numpy(Tensor self) -> Tensor[]",
       "The places of nonzero elements, a vector for each dimension.", kInternal | kNoGrad | kDataDependent,
       &nonzero_tuple, "b[3,4]");
 TS_OP(where, "where(Tensor condition) -> Tensor[]", "The places of nonzero elements, a vector for each dimension.",
-      kFunction | kNoGrad | kDataDependent, &nonzero_tuple, "b[3,4]");
+      kFunction | kNoGrad | kDataDependent, &nonzero_tuple, "b[3,4]",
+      .out = {OutRule::Same, "Expected out type to be $R but got $O"});
 
 }  // namespace
 }  // namespace tessera::tensor

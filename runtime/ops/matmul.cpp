@@ -494,63 +494,81 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 namespace {
 
 constexpr uint32_t kBoth = kFunction | kMethod | kOut;
-FastPaths binary_path(BinaryFast f) {
-  FastPaths paths;
-  paths.binary = f;
-  return paths;
-}
 Tensor matmul_fast(const Tensor& a, const Tensor& b, unsigned) { return matmul(a, b); }
 Tensor linear_op(const Tensor& x, const Tensor& w, const OptionalTensor& b) {
   return linear(x, w, b.value_or(Tensor()));
 }
 
-const OpRegistration matmul_op{
-    "matmul",
-    "matmul(Tensor self, Tensor other) -> Tensor",
-    "The matrix product, batched and broadcast.",
-    kBoth,
-    box<&matmul>,
-    binary_path(matmul_fast),
-    0,
-    "f[2,3], f[3,4]\n"
-    "c[2,3], c[3,2]\n"
-    "f[3], f[3]\n"
-    "f[2,2,3], f[3,2]\n"
-    "f[3], f[2,3,4]\n"
-    "f[4,3].t, f[3,2]\n"
-    "f[2,3], f[2,3] -> RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"};
+// A product of two vectors is PyTorch's dot.
+OutRule out_of_product(const OpCall&, const Tensor& result) { return result.dim() == 0 ? kOutOfDot : kOutStructured; }
+TS_BOXED(matmul, "matmul(Tensor self, Tensor other) -> Tensor", "The matrix product, batched and broadcast.", kBoth,
+         box<&matmul>,
+         "f[2,3], f[3,4]\n"
+         "c[2,3], c[3,2]\n"
+         "f[3], f[3]\n"
+         "f[2,2,3], f[3,2]\n"
+         "f[3], f[2,3,4]\n"
+         "f[4,3].t, f[3,2]\n"
+         "f[2,3], f[2,3] -> RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)",
+         .fast = {.binary = matmul_fast}, .out = kOutStructured, .out_of_call = out_of_product,
+         .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"
       "f[2,0], f[0,3]\n"
-      "f[2,3], f[3] -> RuntimeError: mm: mat2 must be a matrix, got 1-D tensor");
+      "f[2,3], f[3] -> RuntimeError: mm: mat2 must be a matrix, got 1-D tensor",
+      .forms =
+          "Tensor self, Tensor mat2\n"
+          "Tensor self, Tensor mat2, ScalarType out_dtype",
+      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, Bmm,
-      "f[2,2,3], f[2,3,4]");
-TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, Mv, "f[2,3], f[3]");
+      "f[2,2,3], f[2,3,4]",
+      .forms =
+          "Tensor self, Tensor mat2\n"
+          "Tensor self, Tensor mat2, ScalarType out_dtype",
+      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, Mv, "f[2,3], f[3]",
+      .out = {OutRule::Same, "addmv input tensors must have the same dtype, but got $O, $R, and $R"},
+      .any_device = true, .autocast_cuda = Autocast::Lower);
 TS_OP(
     dot, "dot(Tensor self, Tensor tensor) -> Tensor", "The sum of products of two vectors.", kBoth, &dot,
     "f[3], f[3]\n"
-    "f[3], f[2] -> RuntimeError: inconsistent tensor size, expected tensor [3] and src [2] to have the same number of elements, but got 3 and 2 elements respectively");
+    "f[3], f[2] -> RuntimeError: inconsistent tensor size, expected tensor [3] and src [2] to have the same number of elements, but got 3 and 2 elements respectively",
+    .out = kOutOfDot, .one_device = "_dot", .autocast_cuda = Autocast::Widest);
 TS_OP(outer, "outer(Tensor self, Tensor vec2) -> Tensor", "All products of two vectors' elements.", kBoth, &outer,
       "f[3], f[2]");
 TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, Addmm,
       "f[4], f[2,3], f[3,4], beta=0.5, alpha=2\n"
-      "f[2,4], f[2,3], f[3,4]");
+      "f[2,4], f[2,3], f[3,4]",
+      .forms =
+          "Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1\n"
+          "Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1\n"
+          "!",
+      .out = kOutStructured, .check_in_place = check_sum_in_place, .any_device = true, .autocast = Autocast::Lower,
+      .autocast_cuda = Autocast::Lower);
 TS_OP(
     _addmm_activation,
     "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) -> "
     "Tensor",
     "relu or gelu of beta * self + alpha * (mat1 @ mat2).", kFunction | kOut | kNoGrad, AddmmActivation,
     "f[4], f[2,3], f[3,4]\n"
-    "f[4], f[2,3], f[3,4], beta=0.5, alpha=2, use_gelu=True");
+    "f[4], f[2,3], f[3,4], beta=0.5, alpha=2, use_gelu=True",
+    .autocast = Autocast::Lower);
 TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (batch1 @ batch2).", kBoth | kInplace, Baddbmm,
-      "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2");
+      "f[2,2,4], f[2,2,3], f[2,3,4], beta=0.5, alpha=2",
+      .forms =
+          "Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1\n"
+          "Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1\n"
+          "!",
+      .out = kOutStructured, .check_in_place = check_sum_in_place, .any_device = true, .autocast = Autocast::Lower,
+      .autocast_cuda = Autocast::Lower);
 TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "input @ weight.T + bias.",
       kFunctional | kOut, &linear_op,
       "f[2,3], f[4,3], f[4]\n"
       "f[3], f[4,3]\n"
-      "f[2,2,3], f[4,3], f[4]");
+      "f[2,2,3], f[4,3], f[4]",
+      .out = kOutStructured, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -453,12 +453,14 @@ TS_OP(
     },
     "f[3,4], [4]\nf[3,4], [4], f[4], f[4]\nf[2,3,4], [3, 4], f[3,4]\nf[2,40], [40], None, f[40], 0.1\n"
     "f[3,4], [3] -> RuntimeError: Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[3, 4]\n"
-    "f[3,4], [4], f[3] -> RuntimeError: Expected weight to be of same shape as normalized_shape");
+    "f[3,4], [4], f[3] -> RuntimeError: Expected weight to be of same shape as normalized_shape",
+    .autocast_cuda = Autocast::Float32);
 TS_OP(
     native_layer_norm,
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
     "layer_norm, with the mean of each row and 1 / sqrt(var + eps).", kFunction | kOut, &native_layer_norm,
-    "f[3,4], [4], f[4], f[4], 1e-05\nf[2,3,40], [40], None, None, 1e-05");
+    "f[3,4], [4], f[4], f[4], 1e-05\nf[2,3,40], [40], None, None, 1e-05", .one_device = "_native_layer_norm",
+    .autocast_cuda = Autocast::Float32);
 TS_OP(
     group_norm,
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
@@ -475,13 +477,15 @@ TS_OP(
     "f[2,4,3], 0 -> RuntimeError: Expected num groups to be greater than 0, got 0\n"
     "f[2,4,3], 2, f[3] -> RuntimeError: Expected weight to be a vector of size equal to the number of channels in "
     "input, but got weight of shape [3] and input of shape [2, 4, 3]\n"
-    "f[4], 2 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+    "f[4], 2 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+    .autocast_cuda = Autocast::Float32);
 TS_OP(
     native_group_norm,
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
     "group_norm, with the mean of each group and 1 / sqrt(var + eps).", kFunction, &native_group_norm,
     "f[2,4,3], f[4], None, 2, 4, 3, 2, 1e-05\n"
-    "f[2,4,3], None, None, 2, 4, 4, 2, 1e-05 -> RuntimeError: Expected X.numel() == N * C * HxW to be true");
+    "f[2,4,3], None, None, 2, 4, 4, 2, 1e-05 -> RuntimeError: Expected X.numel() == N * C * HxW to be true",
+    .one_device = "_native_group_norm");
 TS_OP(
     native_batch_norm,
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> "
@@ -491,7 +495,8 @@ TS_OP(
     "f[4,3], f[3], f[3], None, None, True, 0.1, 1e-05\n"
     "f[4,3,2]:float32, f[3]:float32, f[3]:float32, f[3]:float32, p[3]:float32, False, 0.1, 1e-05\n"
     "f[0,3], None, None, None, None, True, 0.1, 1e-05 -> RuntimeError: input tensor must have at least one element, but "
-    "got input_sizes = [0, 3]");
+    "got input_sizes = [0, 3]",
+    .out = kOutOfScalarType, .one_device = "_native_batch_norm");
 TS_OP(
     batch_norm,
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool "

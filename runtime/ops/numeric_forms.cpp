@@ -134,38 +134,38 @@ void fill_diagonal_kernel(OpCall& c) {
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(positive, "positive(Tensor self) -> Tensor", "The tensor itself.", kBoth, &positive,
       "f[3]\nb[2] -> NotImplementedError: The `+` operator, on a bool tensor is not supported.");
-const OpRegistration float_power_op{"float_power",
-                                    "float_power(Tensor self, Tensor exponent) -> Tensor",
-                                    "self to the power of exponent, in double.",
-                                    kBoth | kInplace | kOut | kNumberOperands,
-                                    &float_power_kernel,
-                                    {},
-                                    0,
-                                    "g[3,4], f[4]\ni[3]<4, i[3]<4"};
+TS_BOXED(float_power, "float_power(Tensor self, Tensor exponent) -> Tensor",
+         "self to the power of exponent, in double.", kBoth | kInplace | kOut | kNumberOperands, &float_power_kernel,
+         "g[3,4], f[4]\ni[3]<4, i[3]<4",
+         .forms =
+             "Tensor self, Tensor other\n"
+             "Scalar self, Tensor other\n"
+             "Tensor self, Scalar other",
+         .out = {OutRule::Castable,
+                 "the output given to float_power has dtype $O but the operation's result requires dtype $R"});
 TS_OP(ldexp, "ldexp(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.", kBoth | kInplace | kOut, Ldexp,
-      "f[3], f[2,1]\ni[3]<4, i[3]<4");
+      "f[3], f[2,1]\ni[3]<4, i[3]<4", .any_device = true);
 constexpr char kIsInDoc[] = "Whether each element is among test_elements.";
 TS_OP(isin, "isin(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
       kIsInDoc, kFunction | kOut | kNoGrad, IsIn,
       "i[3,2]<9, i[4]<9\nf[3], i[4]<9, invert=True\n"
-      "b[2], i[2]<3 -> NotImplementedError: Unsupported input type encountered for isin(): Bool");
+      "b[2], i[2]<3 -> NotImplementedError: Unsupported input type encountered for isin(): Bool",
+      .forms =
+          "Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False\n"
+          "Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False\n"
+          "Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False",
+      .out = kOutStructured, .out_unrecorded = true, .one_device = "isin_Tensor_Tensor");
 TS_OP(
     isin,
     "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
-    kIsInDoc, kFunction | kOut | kNoGrad, &isin_number, "i[3]<4, 2");
+    kIsInDoc, kFunction | kOut | kNoGrad, &isin_number, "i[3]<4, 2", .out = kOutStructured, .out_unrecorded = true);
 TS_OP(
     isin,
     "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-    kIsInDoc, kFunction | kOut | kNoGrad, &number_isin, "2, i[3]<4");
-const OpRegistration fill_diagonal_op{
-    "fill_diagonal_",
-    "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor",
-    "Fills the diagonal with a number.",
-    kMethod,
-    &fill_diagonal_kernel,
-    {},
-    0,
-    "f[3,3], 2\nf[7,2], 1.5, True\nf[2], 1 -> RuntimeError: dimensions must larger than 1"};
+    kIsInDoc, kFunction | kOut | kNoGrad, &number_isin, "2, i[3]<4", .out = kOutStructured, .out_unrecorded = true);
+TS_BOXED(fill_diagonal_, "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor",
+         "Fills the diagonal with a number.", kMethod, &fill_diagonal_kernel,
+         "f[3,3], 2\nf[7,2], 1.5, True\nf[2], 1 -> RuntimeError: dimensions must larger than 1");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -1,32 +1,10 @@
 // compile: small (runs after an error)
 #include "runtime/ops/one_device.h"
 
-#include <algorithm>
-
 #include "runtime/device/two_devices.h"
 
 namespace tessera::tensor {
 namespace {
-
-struct Row {
-  std::string_view entry;
-  const char* kernel;  // null: takes any device
-};
-constexpr Row kRows[] = {
-#define ONE_DEVICE(ENTRY, KERNEL) {ENTRY, KERNEL},
-#define ANY_DEVICE(ENTRY) {ENTRY, nullptr},
-#include "runtime/ops/one_device.def"
-#undef ONE_DEVICE
-#undef ANY_DEVICE
-};
-
-const Row* row_of(const OpCall& call) {
-  const OpSchema& schema = call.entry.schema();
-  const std::string name = call.entry.name + (schema.overload.empty() ? "" : "." + schema.overload);
-  const Row* const row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.entry == name; });
-  return row == std::end(kRows) ? nullptr : row;
-}
 
 // Writing into self is a kernel of its own: the underscore stands behind the op's name, wherever that is.
 std::string kernel_name(const OpCall& call, const char* kernel) {
@@ -58,17 +36,18 @@ bool on_two_devices(const OpCall& call) {
 }
 
 [[gnu::cold, gnu::noinline]] void refuse_two_devices(const OpCall& call) {
-  const Row* const row = row_of(call);
-  if (row != nullptr && row->kernel == nullptr) return;
+  const OpFacts& facts = *call.entry.facts;
+  if (facts.any_device) return;
   constexpr uint32_t kLooksItself = kView | kTakesMathBits | kNumberOperands;
   const bool has_kernel = call.entry.shape != nullptr || call.entry.has(kInternal);
-  if (row == nullptr && (!has_kernel || (call.entry.flags & kLooksItself) != 0)) return;
+  if (facts.one_device == nullptr && (!has_kernel || (call.entry.flags & kLooksItself) != 0)) return;
   const Tensor* first = nullptr;
   each_operand(call, [&](size_t i, const Tensor& t) {
     if (first == nullptr) first = &t;
     if (t.device() == first->device()) return;
-    if (row == nullptr) fail_two_devices(first->device(), t.device());
-    fail_argument_device(kernel_name(call, row->kernel), call.entry.schema().args[i].name, t.device(), first->device());
+    if (facts.one_device == nullptr) fail_two_devices(first->device(), t.device());
+    fail_argument_device(kernel_name(call, facts.one_device), call.entry.schema().args[i].name, t.device(),
+                         first->device());
   });
 }
 

@@ -7,7 +7,8 @@
 
 namespace tessera::tensor {
 
-/// Throws where the operands lie on two devices and the entry takes no such (one_device.def).
+/// Throws where the operands lie on two devices and the entry takes no such (OpFacts::one_device). What says nothing of it has "found at least two devices" where it has a kernel of
+/// its own, and leaves it to its parts otherwise.
 void check_one_device(const OpCall& call);
 
 }  // namespace tessera::tensor

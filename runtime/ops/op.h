@@ -13,6 +13,7 @@
 
 #include "runtime/context.h"
 #include "runtime/ops/argument.h"
+#include "runtime/ops/facts.h"
 #include "runtime/ops/schema.h"
 
 namespace tessera::tensor {
@@ -68,29 +69,9 @@ using ShapeFunction = std::vector<Meta> (*)(OpCall&);
 /// How an entry runs: made by parts<...>() (entry.h).
 struct OpParts {
   BoxedKernel kernel;
-  ShapeFunction shape;  // null: a composition of other ops
-  DTypeSet types;       // of the first tensor
+  ShapeFunction shape = nullptr;  // null: a composition of other ops
+  DTypeSet types = kAllTypes;     // of the first tensor
 };
-using UnaryFast = Tensor (*)(const Tensor& x);
-/// `reuse` bit 0: x may be overwritten, bit 1: y may be (the caller holds the only handle and lets go after the call).
-using BinaryFast = Tensor (*)(const Tensor& x, const Tensor& y, unsigned reuse);
-using TensorScalarFast = Tensor (*)(const Tensor& x, const Scalar& y, unsigned reuse);
-using ScalarTensorFast = Tensor (*)(const Scalar& x, const Tensor& y, unsigned reuse);
-using UnaryInplace = void (*)(const Tensor& self);
-using BinaryInplace = void (*)(const Tensor& self, const Tensor& y);
-using ScalarInplace = void (*)(const Tensor& self, const Scalar& y);
-
-/// Unboxed ways into an op; null where there is none. They record gradients like any call.
-struct FastPaths {
-  UnaryFast unary = nullptr;
-  BinaryFast binary = nullptr;
-  TensorScalarFast tensor_scalar = nullptr;
-  ScalarTensorFast scalar_tensor = nullptr;
-  UnaryInplace unary_inplace = nullptr;
-  BinaryInplace binary_inplace = nullptr;
-  ScalarInplace scalar_inplace = nullptr;
-};
-
 enum OpFlag : uint32_t {
   kFunction = 1,            // torch.f(...)
   kMethod = 2,              // Tensor.f(...)
@@ -120,14 +101,19 @@ struct OpEntry {
   const char* doc;
   uint32_t flags;
   BoxedKernel kernel;
-  FastPaths fast = {};
-  int priority = 0;  // lower is tried first among entries of one name
   ShapeFunction shape = nullptr;
   DTypeSet types = kAllTypes;
   const char* samples = "";  // calls that must work and calls that must fail, a line each: samples.h
+  const OpFacts* facts = &kUsualFacts;
+  FastPaths fast = {};  // those of the facts
 
   const OpSchema& schema() const;  // parsed on first use, thread-safe
   bool has(OpFlag flag) const { return flags & flag; }
+  /// "max.dim" of "max.dim(Tensor self, ...".
+  std::string_view form_name() const {
+    const std::string_view schema = schema_text;
+    return schema.substr(0, schema.find('('));
+  }
 
   mutable std::atomic<const OpSchema*> schema_cache{nullptr};
   OpEntry* next = nullptr;
@@ -152,9 +138,7 @@ Tensor meta_like(const Tensor& t);
 struct OpRegistration {
   OpEntry entry;
   OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
-                 const char* samples = "");
-  OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, BoxedKernel kernel,
-                 FastPaths fast = {}, int priority = 0, const char* samples = "");
+                 const char* samples, const OpFacts& facts = kUsualFacts);
 };
 
 }  // namespace tessera::tensor

@@ -52,11 +52,9 @@ void step_boxed(OpCall& c) {
   step_by(c, rule, kStates, kNumbers);
 }
 
-#define TS_STEP(NAME, RULE, STATES, NUMBERS, SCHEMA, DOC, SAMPLES)                                                \
-  const OpRegistration RULE##_op {                                                                                \
-#NAME, #NAME SCHEMA " -> bool", DOC, kInternal | kNoGrad, step_boxed < OptimizerCall::RULE, STATES, NUMBERS>, \
-        {}, 0, SAMPLES                                                                                            \
-  }
+#define TS_STEP(NAME, RULE, STATES, NUMBERS, SCHEMA, DOC, SAMPLES)  \
+  TS_BOXED(NAME, #NAME SCHEMA " -> bool", DOC, kInternal | kNoGrad, \
+           (step_boxed<OptimizerCall::RULE, STATES, NUMBERS>), SAMPLES)
 TS_STEP(_adam_step_, Adam, 2, 5,
         "(Tensor(a!) self, Tensor grad, Tensor(b!) mean, Tensor(c!) square, float beta1, float beta2, float eps, float "
         "step_size, float correction)",

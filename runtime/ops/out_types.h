@@ -3,20 +3,20 @@
 
 #include <string_view>
 
+#include "runtime/ops/facts.h"
 #include "runtime/tensor.h"
 
 namespace tessera::tensor {
 
-/// Throws unless `out` may take results of dtype `result` of the op of that name ("max", or a form of it, "max.dim"): most ops convert where can_cast allows it,
-/// some want the very dtype, and each family says so in words of its own.
-void check_out_type(std::string_view op, DType result, DType out);
-/// Does an out= tensor of this op take over the strides of its result when it is resized?
-bool gives_out_strides(std::string_view op);
+/// Throws unless `out` may take results of dtype `result` by the rule of an op, `name` in messages.
+void check_out_type(const OutRule& rule, std::string_view name, DType result, DType out);
+/// The words of a rule with the dtypes in their places.
+std::string out_words(const char* words, std::string_view name, DType result, DType out);
+/// Of sums of a tensor and a product: self has the shape of the result (OpFacts::check_in_place).
+void check_sum_in_place(const OpCall& call, const Tensor& self, const Meta& result);
 /// "long int": as C++ calls the numbers, in the words of some refusals.
 const char* cpp_name(DType t);
 /// "torch.FloatTensor", "CPUBoolType": some types have a class in PyTorch, others only a name.
 std::string class_text(DType t);
-/// Refuses an in-place call whose result does not have the shape of what it writes to.
-void check_inplace_shape(std::string_view op, Ints self, Ints result);
 
 }  // namespace tessera::tensor

@@ -6,7 +6,6 @@
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
-#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor {
 
@@ -93,17 +92,11 @@ unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, uns
 
 namespace {
 
-using namespace pointwise;
-
-// PyTorch tells numbers from tensors in some names: x ** 2 is PowBackward0, x ** y PowBackward1, 2 ** x PowBackward2.
-const char* node_name(int id, const PointwiseRow& row, const Operand* in) {
-  const bool number_first = !in[0].is_tensor(), number_second = row.arity > 1 && !in[1].is_tensor();
-  if (id == k_pow && !number_second) return number_first ? "PowBackward2" : "PowBackward1";
-  if (id == k_remainder && !number_second) return "RemainderBackward1";
-  if (id == k_fmod && !number_second) return "FmodBackward1";
-  if (number_first && id == k_sub) return "RsubBackward1";
-  if (number_first && id == k_div) return "MulBackward0";  // reciprocal(x) * number
-  return row.backward_name;
+const char* node_name(const PointwiseRow& row, const Operand* in) {
+  const RowNodes& nodes = row.facts.nodes;
+  if (nodes.number_first && !in[0].is_tensor()) return nodes.number_first;
+  if (nodes.of_tensors && in[1].is_tensor()) return nodes.of_tensors;
+  return row.node();
 }
 
 /// The derivatives of a row, as `record` takes them.
@@ -141,16 +134,14 @@ struct RowDerivative {
     }
   }
 
-  // x ** 2 and x ** 3 have simpler rows; other numbers as exponents are the tensor formula's.
+  // x ** 2 and x ** 3 have simpler rows that read what is kept; other numbers as second operands are the tensor formula's.
   unsigned compute_fused(const Sweep& s, const GradArgs& args, Tensor* out) const {
     unsigned wanted = 0;
     for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
     int simpler = id;
-    if (id == k_pow && args.y.defined() && args.y.is_wrapped_number()) {
-      if (is_complex(args.y.dtype())) return 0;
-      const double exponent = args.y.item().to_double();
-      if (exponent != 2.0 && exponent != 3.0) return 0;
-      simpler = exponent == 2.0 ? k_square : k_cube;
+    if (row->facts.of_number && args.y.defined() && args.y.is_wrapped_number()) {
+      simpler = row->facts.of_number(args.y.item());
+      if (simpler < 0 || kPointwiseRows[simpler].derivative[0].reads != kReadsX) return 0;
     }
     return fused_gradients(simpler, kPointwiseRows[simpler], args, wanted, out);
   }
@@ -178,7 +169,7 @@ using RowNode = FormulaNode<Kept<4>, RowDerivative>;
 
 CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
                           Ints result, const Tensor& before) {
-  auto node = make_counted<RowNode>(node_name(id, row, in), id, row, in, params, result);
+  auto node = make_counted<RowNode>(node_name(row, in), id, row, in, params, result);
   for (int k = 0; k < row.arity; k++) {
     if (reads >> k & 1)
       node->kept().tensors[size_t(k)] = SavedTensor(k == 0 && before.defined() ? before : in[k].as_tensor());

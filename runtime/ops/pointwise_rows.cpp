@@ -1,20 +1,19 @@
 // pointwise.def as rows, derivatives, C++ functions and registry entries.
 #include "runtime/ops/pointwise_rows.h"
 
-#include <cctype>
-#include <deque>
-
 #include "runtime/autograd/record.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/pointwise_functions.h"
 #include "runtime/ops/grad_probe.h"
 #include "runtime/ops/op.h"
 #include "runtime/ops/pointwise_ids.h"
+#include "runtime/ops/row_ways.h"
 #include "runtime/ops/special.h"
 
 namespace tessera::tensor {
 
 using namespace pointwise;
+using namespace row_ways;
 
 // ---- longer pieces of derivatives ----
 
@@ -43,18 +42,18 @@ static Tensor gelu_tanh_dx(const Tensor& x) {
 
 namespace {
 
-/// `kNumbers`: the parameters may be complex, as those of rows with tensors beside them are.
-template <class Formula, bool kNumbers = false>
+/// Parameters may be complex where there are tensors beside them (TERNARY1): then the formula is one of Scalars.
+template <class Formula>
+Tensor gradient_of(const GradArgs& a) {
+  if constexpr (Formula::kScalarParams)
+    if (a.params[0].is_complex()) return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0], a.params[1]);
+  return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
+}
+
+template <class Formula>
 constexpr PointwiseRow::Derivative derivative_of() {
   if constexpr (!has_derivative<Formula>()) return {};
-  else
-    return {[](const GradArgs& a) -> Tensor {
-              if constexpr (kNumbers)
-                if (a.params[0].is_complex())
-                  return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0], a.params[1]);
-              return Formula::of(a.g, a.x, a.y, a.z, a.result, a.params[0].to_double(), a.params[1].to_double());
-            },
-            derivative_reads<Formula>(), is_computed<Formula>()};
+  else return {&gradient_of<Formula>, derivative_reads<Formula>(), is_computed<Formula>()};
 }
 
 #define TS_FN
@@ -67,74 +66,61 @@ constexpr PointwiseRow::Derivative derivative_of() {
 #undef TERNARY
 #undef TERNARY1
 
-/// "add" -> "AddBackward0", "leaky_relu" -> "LeakyReluBackward0": PyTorch's grad_fn names. Some ops record as another.
-const char* backward_name(std::string_view op) {
-  static constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"where_", "where"},    {"gelu_erf", "gelu"},    {"gelu_tanh", "gelu"},   {"clamp_both", "clamp"},
-      {"clamp_min", "clamp"}, {"clamp_max", "clamp"},  {"add_scaled", "add"},   {"square", "pow"},
-      {"relu6", "hardtanh"},  {"selu", "elu"},         {"softsign", "div"},     {"logsigmoid", "log_sigmoid"},
-      {"log1p", "log1_p"},    {"rad2deg", "rad2_deg"}, {"deg2rad", "deg2_rad"},
-  };
-  const std::string_view name = op;
-  for (auto [from, to] : kOthers)
-    if (name == from) op = to;
-  std::string out;
-  bool upper = true;
-  for (char c : op) {
-    if (c != '_') out += upper ? char(std::toupper(c)) : c;
-    upper = c == '_' || (std::isdigit(c) && op == "log1p");
-  }
-  out += name.starts_with("clamp_") ? "Backward1" : "Backward0";
-  static auto* names = new std::deque<std::string>;  // they live as long as the program, and a leak checker sees where
-  return names->emplace_back(std::move(out)).c_str();
+// ---- rows ----
+
+// The dtypes of rows that do not take those of their class. Layers of networks take no integers; what rounds or limits takes no bool.
+constexpr DTypeSet kLayerTypes = kFloatTypes, kLayerOrComplexTypes = kFloatTypes | kComplexTypes,
+                   kOrderedTypes = kFloatTypes | kIntegralTypes | kWideUnsignedTypes;
+
+constexpr bool has_own_ways(const RowFacts& f) {
+  return f.refuse_bools || f.takes_bool_to_number || f.bool_is_int64 || f.check_types || f.check_operands ||
+         f.check_params || f.bounds || f.of_complex || f.of_number || f.of_bools >= 0 || f.ordered >= 0 || f.in_rows ||
+         f.empty_steps != EmptySteps::Fresh;
+}
+
+template <class... Formulas>
+constexpr std::array<PointwiseRow::Derivative, 3> derivatives() {
+  return {derivative_of<Formulas>()...};
+}
+
+constexpr PointwiseRow make_row(const char* name, PointwiseClass row_class, unsigned char arity, unsigned char params,
+                                const char* body, const std::array<PointwiseRow::Derivative, 3>& derivative,
+                                RowFacts facts) {
+  if (!facts.check_operands && row_class == PointwiseClass::Divide) facts.check_operands = check_divisor;
+  if (!facts.check_operands && row_class == PointwiseClass::Select) facts.check_operands = check_choices;
+  const DTypeSet own = facts.types == DTypeSet() ? types_of(row_class) : facts.types;
+  return {name,
+          node_name(name, '0'),
+          real_class(row_class),
+          (own - facts.but_types) | facts.and_types,
+          arity,
+          params,
+          has_own_ways(facts),
+          derivative,
+          body,
+          facts};
 }
 
 }  // namespace
 
-/// Of the classes that compute in the promoted dtype some rows take uint16, uint32 and uint64 too, others no bool, as in
-/// PyTorch; and what a network's layers are made of takes no integers.
-constexpr DTypeSet types_of_row(std::string_view name, PointwiseClass row_class) {
-  for (const std::string_view taker :
-       {"elu", "celu", "selu", "leaky_relu", "silu", "mish", "gelu_erf", "gelu_tanh", "softplus", "logsigmoid",
-        "hardsigmoid", "hardswish", "softshrink", "hardshrink", "hypot", "frac"})
-    if (name == taker) return kFloatTypes;
-  for (const std::string_view taker : {"logaddexp", "lerp"})
-    if (name == taker) return kFloatTypes | kComplexTypes;
-  for (const std::string_view taker : {"abs", "pow", "addcmul", "floor_divide", "trunc_divide", "remainder", "fmod",
-                                       "bitwise_left_shift", "bitwise_right_shift", "threshold"})
-    if (name == taker) return types_of(row_class) - DTypeSet(DType::Bool);
-  if (name == "round") return (types_of(row_class) - DTypeSet(DType::Bool)) | kWideUnsignedTypes;
-  for (const std::string_view taker : {"floor", "ceil", "trunc", "relu", "relu6", "hardtanh"})
-    if (name == taker) return kFloatTypes | kIntegralTypes | kWideUnsignedTypes;
-  for (const std::string_view taker :
-       {"mul", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max", "clamp_both"})
-    if (name == taker) return types_of(row_class) | kWideUnsignedTypes;
-  return types_of(row_class);
-}
-
-#define TS_ROW(NAME, CLASS, ARITY, PARAMS, BODY, ...) \
-  {#NAME,                                             \
-   backward_name(#NAME),                              \
-   real_class(PointwiseClass::CLASS),                 \
-   types_of_row(#NAME, PointwiseClass::CLASS),        \
-   ARITY,                                             \
-   PARAMS,                                            \
-   {__VA_ARGS__},                                     \
-   BODY},
-#define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 0, #BODY, derivative_of<D0_##NAME>())
-#define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX) TS_ROW(NAME, CLASS, 1, 1, #BODY, derivative_of<D0_##NAME>())
-#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX) \
-  TS_ROW(NAME, CLASS, 1, 2, #BODY, derivative_of<D0_##NAME>())
-#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY) \
-  TS_ROW(NAME, CLASS, 2, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>())
-#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ) \
-  TS_ROW(NAME, CLASS, 3, 0, #BODY, derivative_of<D0_##NAME>(), derivative_of<D1_##NAME>(), derivative_of<D2_##NAME>())
-#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ)                             \
-  TS_ROW(NAME, CLASS, 3, 1, #BODY, derivative_of<D0_##NAME, true>(), derivative_of<D1_##NAME, true>(), \
-         derivative_of<D2_##NAME, true>())
-const PointwiseRow kPointwiseRows[] = {
+#define TS_ROW(NAME, CLASS, ARITY, PARAMS, BODY, DERIVATIVES, ...) \
+  make_row(#NAME, PointwiseClass::CLASS, ARITY, PARAMS, BODY, DERIVATIVES, {__VA_ARGS__}),
+#define UNARY(NAME, CLASS, WHERE, DOC, BODY, DX, ...) \
+  TS_ROW(NAME, CLASS, 1, 0, #BODY, (derivatives<D0_##NAME>()), __VA_ARGS__)
+#define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, BODY, DX, ...) \
+  TS_ROW(NAME, CLASS, 1, 1, #BODY, (derivatives<D0_##NAME>()), __VA_ARGS__)
+#define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, BODY, DX, ...) \
+  TS_ROW(NAME, CLASS, 1, 2, #BODY, (derivatives<D0_##NAME>()), __VA_ARGS__)
+#define BINARY(NAME, CLASS, WHERE, DOC, BODY, DX, DY, ...) \
+  TS_ROW(NAME, CLASS, 2, 0, #BODY, (derivatives<D0_##NAME, D1_##NAME>()), __VA_ARGS__)
+#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, BODY, DX, DY, DZ, ...) \
+  TS_ROW(NAME, CLASS, 3, 0, #BODY, (derivatives<D0_##NAME, D1_##NAME, D2_##NAME>()), __VA_ARGS__)
+#define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, BODY, DX, DY, DZ, ...) \
+  TS_ROW(NAME, CLASS, 3, 1, #BODY, (derivatives<D0_##NAME, D1_##NAME, D2_##NAME>()), __VA_ARGS__)
+constexpr PointwiseRow kPointwiseRows[] = {
 #include "runtime/ops/pointwise.def"
 };
+#undef TS_ROW
 #undef UNARY
 #undef UNARY1
 #undef UNARY2
@@ -198,21 +184,16 @@ Operand operand_of(OpCall& c, size_t i, Scalar& number) {
   return number;
 }
 
-/// Of rounded quotients and of steps PyTorch defines no derivative; their results say so when one is asked for. Other ops'
-/// derivatives, which call the same rows, are not touched.
+/// The result of a row without a derivative says so when one is asked for. Other ops' derivatives, which call the same rows, are not touched.
 template <int Id>
 void refuse_derivative([[maybe_unused]] Tensor& result, [[maybe_unused]] std::span<const Operand> in) {
-  if constexpr (Id == k_floor_divide || Id == k_heaviside) {
+  if constexpr (kPointwiseRows[Id].facts.refuses_derivative) {
     for (const Operand& operand : in)
       if (operand.is_tensor() && needs_grad(operand.tensor()) && is_differentiable(result.dtype()))
         return record(result, "NotImplemented", {&operand.tensor()}, [](Sweep&) {
           fail(TensorErrorKind::Runtime, "derivative for aten::", kPointwiseRows[Id].name, " is not implemented");
         });
   }
-}
-
-constexpr uint32_t flags_of_row(std::string_view name, uint32_t where) {
-  return name == "floor_divide" || name == "heaviside" ? where | kNoGrad : where;
 }
 
 /// The boxed form of every row: operands, then parameters. One function for all, as it is long.
@@ -281,31 +262,18 @@ void fast_ts_inplace(const Tensor& x, const Scalar& y) {
 }
 
 template <int Id>
-constexpr FastPaths unary_paths() {
-  FastPaths f;
-  f.unary = fast_unary<Id>;
-  f.unary_inplace = fast_unary_inplace<Id>;
-  return f;
-}
-template <int Id>
-constexpr FastPaths binary_paths() {
-  return {nullptr, fast_binary<Id>, fast_ts<Id>, fast_st<Id>, nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
-}
-
-/// Some parameters have no defaults.
-constexpr const char* schema_of_row(std::string_view name, const char* schema) {
-  if (name == "threshold") return "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor";
-  if (name == "clamp_min") return "clamp_min(Tensor self, Scalar min) -> Tensor";
-  return name == "clamp_max" ? "clamp_max(Tensor self, Scalar max) -> Tensor" : schema;
+constexpr OpFacts entry_facts() {
+  OpFacts facts = kPointwiseRows[Id].facts.op;
+  if (kPointwiseRows[Id].params) return facts;
+  if (kPointwiseRows[Id].arity == 1) facts.fast = {.unary = fast_unary<Id>, .unary_inplace = fast_unary_inplace<Id>};
+  if (kPointwiseRows[Id].arity == 2)
+    facts.fast = {nullptr, fast_binary<Id>,         fast_ts<Id>,        fast_st<Id>,
+                  nullptr, fast_binary_inplace<Id>, fast_ts_inplace<Id>};
+  return facts;
 }
 
 /// Calls for the tests (samples.h): inside the domain of nearly every row, broadcast, and with a number.
-constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_class, int arity) {
-  if (name == "bitwise_left_shift" || name == "bitwise_right_shift") return "i[3,4]<9, i[4]<5\ni[3]<9, 2";
-  if (name == "acosh") return "g[3,4]\nc[4]";
-  if (name == "clamp_min" || name == "clamp_max") return "p[3,4], 0.5\np[4,3].t, 0.5\np[0,3], 1\np[], 0.5";
-  if (name == "celu") return "f[3,4]\nf[4,3].t, 0.5\nf[0,3]\nf[], 2";
-  if (name == "threshold") return "p[3,4], 0.5, 0.25\np[4,3].t, 0.5, -1\np[0,3], 0, 1\np[], 0.5, 2";
+constexpr const char* usual_samples(PointwiseClass row_class, int arity) {
   if (row_class == PointwiseClass::Select) return "b[2,3], f[3], f[2,1]\nb[3], c[3], c[2,3]";
   if (row_class == PointwiseClass::Bits) return arity == 1 ? "i[3,4]<9\nb[4]" : "i[3,4]<9, i[4]<5\ni[3]<9, 2";
   if (row_class == PointwiseClass::Divide) return "f[3,4], g[4]\ng[2,3], 0.45\ni[4]<9, 2";
@@ -314,32 +282,39 @@ constexpr const char* samples_of_row(std::string_view name, PointwiseClass row_c
   if (arity == 2)
     return complex ? "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5\nc[2,3], c[3]\nc[3], p[3]\np[3], 2j"
                    : "p[3,4], p[4]\np[2,1], p[1,3]\np[4,3].t, p[4,3]\np[3], 0.5";
-  if (name == "addcmul" || name == "addcdiv")
-    return "p[2,3], p[3], p[2,1]\np[3], p[3], p[3], value=-0.5\nc[2,3], c[3], c[2,1]\nc[3], c[3], c[3], value=1-2j";
-  if (name == "lerp") return "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]\nc[3], c[3], 0.25";
   return complex ? "p[2,3], p[3], p[2,1]\nc[2,3], c[3], c[2,1]" : "p[2,3], p[3], p[2,1]";
 }
-#define TS_ENTRY(NAME, CLASS, ARITY, SCHEMA, DOC, FLAGS, PATHS)                             \
-  static const OpRegistration entry_##NAME{#NAME,                                           \
-                                           schema_of_row(#NAME, #NAME SCHEMA " -> Tensor"), \
-                                           DOC,                                             \
-                                           flags_of_row(#NAME, FLAGS),                      \
-                                           run_boxed<k_##NAME>,                             \
-                                           PATHS,                                           \
-                                           0,                                               \
-                                           samples_of_row(#NAME, PointwiseClass::CLASS, ARITY)};
-#define UNARY(NAME, CLASS, WHERE, DOC, ...) \
-  TS_ENTRY(NAME, CLASS, 1, "(Tensor self)", DOC, WHERE, unary_paths<k_##NAME>())
+
+template <int Id>
+struct RowEntry {
+  static constexpr OpFacts kFacts = entry_facts<Id>();
+
+  static OpRegistration make(PointwiseClass row_class, const char* schema, const char* doc, uint32_t where) {
+    const PointwiseRow& row = kPointwiseRows[Id];
+    return {row.name,
+            row.facts.schema ? row.facts.schema : schema,
+            doc,
+            row.facts.refuses_derivative ? where | kNoGrad : where,
+            OpParts{run_boxed<Id>},
+            row.facts.samples ? row.facts.samples : usual_samples(row_class, row.arity),
+            kFacts};
+  }
+};
+#define TS_ENTRY(NAME, CLASS, SCHEMA, DOC, FLAGS) \
+  static const OpRegistration entry_##NAME =      \
+      RowEntry<k_##NAME>::make(PointwiseClass::CLASS, #NAME SCHEMA " -> Tensor", DOC, FLAGS);
+#define UNARY(NAME, CLASS, WHERE, DOC, ...) TS_ENTRY(NAME, CLASS, "(Tensor self)", DOC, WHERE)
 #define UNARY1(NAME, CLASS, WHERE, P, PD, DOC, ...) \
-  TS_ENTRY(NAME, CLASS, 1, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE, {})
+  TS_ENTRY(NAME, CLASS, "(Tensor self, Scalar " #P "=" #PD ")", DOC, WHERE)
 #define UNARY2(NAME, CLASS, WHERE, P, PD, Q, QD, DOC, ...) \
-  TS_ENTRY(NAME, CLASS, 1, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE, {})
+  TS_ENTRY(NAME, CLASS, "(Tensor self, Scalar " #P "=" #PD ", Scalar " #Q "=" #QD ")", DOC, WHERE)
 #define BINARY(NAME, CLASS, WHERE, DOC, ...) \
-  TS_ENTRY(NAME, CLASS, 2, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands, binary_paths<k_##NAME>())
-#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, ...) TS_ENTRY(NAME, CLASS, 3, SCHEMA, DOC, WHERE | kNumberOperands, {})
+  TS_ENTRY(NAME, CLASS, "(Tensor self, Tensor other)", DOC, WHERE | kNumberOperands)
+#define TERNARY(NAME, CLASS, WHERE, SCHEMA, DOC, ...) TS_ENTRY(NAME, CLASS, SCHEMA, DOC, WHERE | kNumberOperands)
 #define TERNARY1(NAME, CLASS, WHERE, SCHEMA, P, PD, DOC, ...) \
-  TS_ENTRY(NAME, CLASS, 3, SCHEMA, DOC, WHERE | kNumberOperands, {})
+  TS_ENTRY(NAME, CLASS, SCHEMA, DOC, WHERE | kNumberOperands)
 #include "runtime/ops/pointwise.def"
+#undef TS_ENTRY
 #undef UNARY
 #undef UNARY1
 #undef UNARY2

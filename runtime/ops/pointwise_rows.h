@@ -1,7 +1,11 @@
 // A row of pointwise.def as data: what run_pointwise needs to know of an op.
 #pragma once
 
-#include "runtime/tensor.h"
+#include <array>
+
+#include "runtime/ops/facts.h"
+#include "runtime/ops/node_name.h"
+#include "runtime/ops/pointwise.h"
 
 namespace tessera::tensor {
 
@@ -55,18 +59,76 @@ struct GradArgs {
 /// Bits of what a derivative reads.
 enum : unsigned { kReadsX = 1, kReadsY = 2, kReadsZ = 4, kReadsResult = 8 };
 
+/// What PyTorch's tape calls a row's node: some ops have a name for each way in which operands may be numbers.
+struct RowNodes {
+  const char* usual = nullptr;         // null: "TanhBackward0" of tanh
+  const char* of_tensors = nullptr;    // the second operand is a tensor
+  const char* number_first = nullptr;  // the first one is a number
+  const char* in_place = nullptr;      // differentiated by the result: a formula with a name of its own
+};
+
+/// How a row that limits numbers reads its parameters: as bounds beyond which the dtype has nothing, or is nothing left.
+enum RowBounds : unsigned char { kNoBounds = 0, kLowerBound = 1, kUpperBound = 2 };
+/// Where a result without elements keeps the steps of the operand, as what PyTorch makes with empty_like does.
+enum class EmptySteps : unsigned char { Fresh, Kept, KeptOfIntegers };
+
+/// What a row says of itself behind its formulas, in designated initialisers; what is left out is as for most rows. Functions
+/// see the call's operands; they stand in row_ways.h.
+struct RowFacts {
+  // ---- dtypes, and PyTorch's words for the others ----
+  const char* kernel = nullptr;  // in '"abs_cpu" not implemented for 'Bool''; null: the row's name and "_cpu"
+  DTypeSet types = {};           // instead of those of the class
+  DTypeSet and_types = {}, but_types = {};
+  const char* complex_words = nullptr;
+  TensorErrorKind complex_kind = TensorErrorKind::NotImplemented;
+  const char* complex_in_place_words = nullptr;
+  const char* bool_words = nullptr;
+  void (*refuse_bools)(const Operand* in, int count) = nullptr;  // called where an operand is bool
+  bool takes_bool_to_number = false;  // bools where the second operand is a number, whatever the types say
+  bool bool_is_int64 = false;
+
+  // ---- checks ----
+  void (*check_types)(const Operand* in, int count) = nullptr;  // of a mixture of dtypes
+  void (*check_operands)(const Operand* in, DType lane, DType common) = nullptr;
+  void (*check_params)(const Scalar* params, DType common) = nullptr;
+  unsigned bounds = kNoBounds;
+
+  // ---- other ways to the result ----
+  Tensor (*of_complex)(const Operand* in) = nullptr;  // where an operand is complex: a composition
+  int (*of_number)(const Scalar& second) = nullptr;  // the unary row that does the same with this second operand, or -1
+  int of_bools = -1;                                 // the row for bools
+  int ordered = -1;  // the row that does the same to uint64 numbers turned into int64: those that need an order
+
+  // ---- the result ----
+  OutRule (*out_of_operands)(const Operand* in) = nullptr;  // instead of that of the entry
+  bool in_rows = false;                                     // row-major whatever the operands' layout
+  EmptySteps empty_steps = EmptySteps::Fresh;
+  RowNodes nodes = {};
+  bool refuses_derivative = false;  // PyTorch defines none, and says so when one is asked for
+
+  // ---- the entry ----
+  const char* schema = nullptr;   // where a parameter has no default
+  const char* samples = nullptr;  // instead of those of the class (samples.h)
+  OpFacts op = {};
+};
+
 struct PointwiseRow {
   const char* name;
-  const char* backward_name;  // "TanhBackward0"
-  PointwiseClass row_class;   // for real numbers
+  NodeName usual_node;
+  PointwiseClass row_class;  // for real numbers
   DTypeSet types;
   unsigned char arity, params;
+  bool has_own_ways;  // one of the facts below changes how a call runs
   struct Derivative {
     Tensor (*formula)(const GradArgs&) = nullptr;  // null: not differentiable
     unsigned reads = 0;
     bool computed = false;  // false: the gradient is handed on as it is
-  } derivative[3];
+  };
+  std::array<Derivative, 3> derivative;
   const char* body;  // as text, for run-time compilation
+  RowFacts facts;
+
+  const char* node() const { return facts.nodes.usual ? facts.nodes.usual : usual_node.text; }
 };
 
 extern const PointwiseRow kPointwiseRows[];

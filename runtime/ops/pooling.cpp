@@ -407,7 +407,8 @@ TS_OP(
     "f[1,4,4], 2, divisor_override=0 -> RuntimeError: divisor must be not zero\n"
     "f[1,4,4], 5 -> RuntimeError: Given input size: (1x4x4). Calculated output size: (1x0x0). Output size is too "
     "small\n"
-    "f[1,4,4], 2, 0 -> RuntimeError: stride should not be zero");
+    "f[1,4,4], 2, 0 -> RuntimeError: stride should not be zero",
+    .out = kOutStructured);
 TS_OP(avg_pool1d, "avg_pool1d(" TS_POOL(1) "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
       "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2");
 TS_OP(

@@ -4,6 +4,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
+#include "runtime/ops/out_types.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
@@ -130,13 +131,20 @@ Tensor dist(const Tensor& a, const Tensor& b, Scalar p) {
   return norm(difference, p);
 }
 
+constexpr OutRule kOutOfTensordot{
+    OutRule::Same, "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"};
+// Of a single number PyTorch makes a product.
+OutRule out_of_inner(const OpCall& c, const Tensor&) {
+  return c.tensor(0).dim() == 0 || c.tensor(1).dim() == 0 ? OutRule{} : kOutOfTensordot;
+}
 TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last dimensions of both.", kBoth | kOut,
       &inner,
       "f[2,3], f[4,3]\n"
       "f[3], f[3]\n"
-      "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors");
+      "f[2,3], f[2] -> RuntimeError: inner() the last dimension must match on both input tensors",
+      .out = kOutOfTensordot, .out_of_call = out_of_inner, .autocast_cuda = Autocast::Widest);
 TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors; self conjugated.", kBoth | kOut,
-      &vdot, "f[3], f[3]\nc[3], c[3]");
+      &vdot, "f[3], f[3]\nc[3], c[3]", .out = kOutOfDot, .one_device = "_vdot", .autocast_cuda = Autocast::Widest);
 TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth | kOut, &outer,
       "f[3], f[2]");
 TS_OP(
@@ -145,28 +153,47 @@ TS_OP(
     "f[2], f[2,3], f[3], beta=0.5, alpha=2\n"
     "c[2], c[2,3], c[3], beta=2, alpha=3\n"
     "f[], f[2,3], f[3]\n"
-    "f[2], f[2,3], i[3]<4 -> RuntimeError: addmv input tensors must have the same dtype, but got Float, Float, and Long");
+    "f[2], f[2,3], i[3]<4 -> RuntimeError: addmv input tensors must have the same dtype, but got Float, Float, and Long",
+    .forms =
+        "Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1\n"
+        "!",
+    .out = kOutStructured, .check_in_place = check_sum_in_place, .one_device = "addmv",
+    .autocast_cuda = Autocast::Lower);
+void check_outer_in_place(const OpCall&, const Tensor& self, const Meta&) {
+  check(self.dim() == 2, TensorErrorKind::Runtime, "2D tensor expected, got ", self.dim(), "D tensor for input");
+}
 TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * outer(vec1, vec2).", kBoth | kInplace | kOut, &addr,
       "f[3,2], f[3], f[2], beta=0.5, alpha=2\n"
       "f[2], f[3], f[2], beta=0\n"
       "b[3,2], b[3], b[2], beta=3, alpha=2\n"
       "i[2]<4, i[3]<4, i[2]<4, beta=True -> RuntimeError: Boolean beta only supported for Boolean results.\n"
-      "f[2], f[3,2], f[2] -> RuntimeError: addr: Expected 1-D argument vec1, but got 2-D");
+      "f[2], f[3,2], f[2] -> RuntimeError: addr: Expected 1-D argument vec1, but got 2-D",
+      .forms =
+          "Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1\n"
+          "!",
+      .check_in_place = check_outer_in_place, .one_device = "_addr", .autocast_cuda = Autocast::Lower);
 TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * the sum of batched products.", kBoth | kInplace | kOut, &addbmm,
       "f[2,4], f[3,2,2], f[3,2,4], beta=0.5, alpha=2\n"
       "f[4], f[0,2,2], f[0,2,4], beta=0\n"
-      "f[2,4], f[3,2,2], f[2,2,4] -> RuntimeError: batch1 and batch2 must have same number of batches, got 3 and 2");
+      "f[2,4], f[3,2,2], f[2,2,4] -> RuntimeError: batch1 and batch2 must have same number of batches, got 3 and 2",
+      .forms =
+          "Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1\n"
+          "!",
+      .out = {OutRule::Same, "self and mat2 must have the same dtype, but got $O and $R"}, .one_device = "_addbmm",
+      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth | kOut, &kron,
       "f[2,3], f[3,2]");
 TS_OP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
       "The cross product of vectors with three numbers.", kBoth | kOut, &cross,
       "f[4,3], f[4,3], 1\n"
-      "f[3,2], f[3,2]");
+      "f[3,2], f[3,2]",
+      .out = kOutStructured, .one_device = "linalg_cross", .autocast_cuda = Autocast::Widest);
 TS_OP(dist, "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "The p-norm of the difference.", kBoth, &dist,
       "f[2,3], f[3]\n"
-      "f[4], f[4], 3");
+      "f[4], f[4], 3",
+      .autocast_cuda = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -114,6 +114,7 @@ struct Histc {
   }
 };
 
+constexpr OutRule kOutOfQuantile{OutRule::Same, "quantile() out tensor must be same dtype as the input tensor"};
 #define TS_QUANTILE(NAME, SKIP, DOC)                                                                                 \
   TS_OP(NAME,                                                                                                        \
         #NAME "(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", \
@@ -126,14 +127,16 @@ struct Histc {
         "f[3], g[2] -> RuntimeError: quantile() q values must be in the range [0, 1]\n"                              \
         "f[3], p[2,1] -> RuntimeError: quantile() q must be a scalar or 1D tensor\n"                                 \
         "f[0], p[2] -> RuntimeError: quantile() input tensor must be non-empty\n"                                    \
-        "i[3]<4, p[] -> RuntimeError: quantile() input tensor must be either float or double dtype");                \
+        "i[3]<4, p[] -> RuntimeError: quantile() input tensor must be either float or double dtype",                 \
+        .out = kOutOfQuantile, .autocast = Autocast::Float32);                                                       \
   TS_OP(NAME,                                                                                                        \
         #NAME                                                                                                        \
         ".scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", \
         DOC, kBoth | kOut, &quantile_number<SKIP>,                                                                   \
         "f[3,4], 0.3\n"                                                                                              \
         "f[3,4], 0.6, 0, interpolation='nearest'\n"                                                                  \
-        "f[3], 1.5 -> RuntimeError: quantile() q must be in the range [0, 1]")
+        "f[3], 1.5 -> RuntimeError: quantile() q must be in the range [0, 1]",                                       \
+        .out = kOutOfQuantile)
 TS_QUANTILE(quantile, false, "The q-th quantiles; NaN where there is one.");
 TS_QUANTILE(nanquantile, true, "The q-th quantiles of what is not NaN; NaN where there is nothing else.");
 #undef TS_QUANTILE
@@ -144,7 +147,10 @@ TS_OP(histc, "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Te
       "f[0], 3\n"
       "i[3]<2 -> NotImplementedError: \"histogram_cpu\" not implemented for 'Long'\n"
       "f[3], 0 -> RuntimeError: torch.histogram(): bins must be > 0, but got 0 for dimension 0\n"
-      "f[3], 3, 2, 1 -> RuntimeError: torch.histc: max must be larger than min");
+      "f[3], 3, 2, 1 -> RuntimeError: torch.histc: max must be larger than min",
+      .out = {
+          OutRule::Same,
+          "torch.histogram: input tensor and hist tensor should have the same dtype, but got input $r and hist $o"});
 
 }  // namespace
 }  // namespace tessera::tensor

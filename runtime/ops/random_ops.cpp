@@ -526,63 +526,81 @@ void normal_size_kernel(OpCall& c) {
 
 constexpr uint32_t kMake = kFunction | kRandom | kNoGrad, kFill = kMethod | kRandom | kNoGrad;
 
-#define TS_KERNEL(NAME, SCHEMA, DOC, FLAGS, KERNEL, SAMPLES) \
-  static const OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { #NAME, SCHEMA, DOC, FLAGS, KERNEL, {}, 0, SAMPLES }
-
-TS_KERNEL(rand, "rand(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Uniform numbers of [0, 1).", kMake | kSizes | kOut, &rand_kernel, "[2, 3]");
-TS_KERNEL(randn, "randn(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Standard normal numbers.", kMake | kSizes | kOut, &randn_kernel, "[2, 3]");
-TS_KERNEL(randint, "randint(int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Integers of [0, high).", kMake | kOut, &randint_kernel<1>, "9, [2, 3]");
-TS_KERNEL(randint, "randint.low(int low, int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "Integers of [low, high).", kMake | kOut, &randint_kernel<2>, "3, 9, [2, 3]");
-TS_KERNEL(randperm, "randperm(int n, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
-          "0 to n - 1 in random order.", kMake | kOut, &randperm_kernel, "5");
-TS_KERNEL(rand_like, "rand_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Uniform numbers in self's shape.", kMake,
-          &rand_like_kernel, "f[2,3]");
-TS_KERNEL(randn_like, "randn_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Normal numbers in self's shape.", kMake,
-          &randn_like_kernel, "f[2,3]");
-TS_KERNEL(randint_like, "randint_like(Tensor self, int high, *, " TS_LIKE ") -> Tensor",
-          "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>, "f[2,3], 9");
-TS_KERNEL(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_LIKE ") -> Tensor",
-          "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>,
-          "f[2,3], 3, 9\n"
-          "c[2], 3, 9 -> RuntimeError: check_random_bounds handles only integral, floating-point and boolean types");
-TS_KERNEL(uniform_, "uniform_(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
-          "Fills with uniform numbers of [from, to).", kFill, &uniform_kernel, "f[3], -1, 2");
-TS_KERNEL(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
-          "Fills with normal numbers.", kFill, &normal_kernel, "f[3], 1, 2");
-TS_KERNEL(exponential_, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
-          "Fills with exponential numbers.", kFill, &exponential_kernel, "f[3], 2");
-TS_KERNEL(cauchy_, "cauchy_(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor",
-          "Fills with numbers of a Cauchy distribution.", kFill, &cauchy_kernel,
-          "f[3], -1, 2\nf[3], 0, -1 -> RuntimeError: cauchy_ expects sigma > 0.0, but found sigma=-1");
-TS_KERNEL(log_normal_, "log_normal_(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
-          "Fills with exponentials of normal numbers.", kFill, &log_normal_kernel,
-          "f[3], 1, 2\nf[3], 0, -1 -> RuntimeError: log_normal_ expects std > 0.0, but found std=-1");
-TS_KERNEL(geometric_, "geometric_(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-          "Fills with numbers of trials up to the first success.", kFill, &geometric_kernel,
-          "f[3], 0.3\ni[3]<2, 0.5\nf[3], 1 -> RuntimeError: geometric_ expects p to be in (0, 1), but got p=1");
-TS_KERNEL(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
-          "Fills with integers that the dtype holds exactly.", kFill, &random_kernel, "f[3]");
-TS_KERNEL(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [0, to).", kFill, &random_to_kernel,
-          "i[3]<2, 9\n"
-          "b[3], 5 -> RuntimeError: to - 1 is out of bounds for bool");
-TS_KERNEL(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
-          "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9\ni[3]<2, 5, None");
-TS_KERNEL(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
-          "Fills with 1 with probability p, else 0.", kFill, &bernoulli_fill_kernel, "f[3], 0.3");
-TS_KERNEL(bernoulli_, "bernoulli_.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
-          "Fills with 1 with each element's probability.", kFill, &bernoulli_fill_tensor_kernel, "f[3], p[3]");
+TS_BOXED(rand, "rand(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor", "Uniform numbers of [0, 1).",
+         kMake | kSizes | kOut, &rand_kernel, "[2, 3]",
+         .forms =
+             "int[] size, *, Generator? generator\n"
+             "int[] size");
+TS_BOXED(randn, "randn(int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor", "Standard normal numbers.",
+         kMake | kSizes | kOut, &randn_kernel, "[2, 3]",
+         .forms =
+             "int[] size, *, Generator? generator\n"
+             "int[] size");
+TS_BOXED(randint, "randint(int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
+         "Integers of [0, high).", kMake | kOut, &randint_kernel<1>, "9, [2, 3]");
+TS_BOXED(randint, "randint.low(int low, int high, int[] size, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
+         "Integers of [low, high).", kMake | kOut, &randint_kernel<2>, "3, 9, [2, 3]");
+TS_BOXED(randperm, "randperm(int n, *, Generator? generator=None, " TS_OPTIONS ") -> Tensor",
+         "0 to n - 1 in random order.", kMake | kOut, &randperm_kernel, "5",
+         .forms =
+             "int n, *, Generator? generator\n"
+             "int n");
+TS_BOXED(rand_like, "rand_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Uniform numbers in self's shape.", kMake,
+         &rand_like_kernel, "f[2,3]",
+         .forms =
+             "Tensor self, *, Generator generator, MemoryFormat? memory_format=None\n"
+             "Tensor self, *, MemoryFormat? memory_format=None");
+TS_BOXED(randn_like, "randn_like(Tensor self, *, " TS_LIKE ") -> Tensor", "Normal numbers in self's shape.", kMake,
+         &randn_like_kernel, "f[2,3]",
+         .forms =
+             "Tensor self, *, Generator generator, MemoryFormat? memory_format=None\n"
+             "Tensor self, *, MemoryFormat? memory_format=None");
+TS_BOXED(randint_like, "randint_like(Tensor self, int high, *, " TS_LIKE ") -> Tensor",
+         "Integers of [0, high) in self's shape.", kMake, &randint_like_kernel<1>, "f[2,3], 9",
+         .forms =
+             "Tensor self, int low, int high, *, Generator generator, MemoryFormat? memory_format=None\n"
+             "Tensor self, int low, int high, *, MemoryFormat? memory_format=None\n"
+             "Tensor self, int high, *, Generator generator, MemoryFormat? memory_format=None\n"
+             "Tensor self, int high, *, MemoryFormat? memory_format=None");
+TS_BOXED(randint_like, "randint_like.low(Tensor self, int low, int high, *, " TS_LIKE ") -> Tensor",
+         "Integers of [low, high) in self's shape.", kMake, &randint_like_kernel<2>,
+         "f[2,3], 3, 9\n"
+         "c[2], 3, 9 -> RuntimeError: check_random_bounds handles only integral, floating-point and boolean types");
+TS_BOXED(uniform_, "uniform_(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
+         "Fills with uniform numbers of [from, to).", kFill, &uniform_kernel, "f[3], -1, 2");
+TS_BOXED(normal_, "normal_(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
+         "Fills with normal numbers.", kFill, &normal_kernel, "f[3], 1, 2");
+TS_BOXED(exponential_, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
+         "Fills with exponential numbers.", kFill, &exponential_kernel, "f[3], 2");
+TS_BOXED(cauchy_, "cauchy_(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor",
+         "Fills with numbers of a Cauchy distribution.", kFill, &cauchy_kernel,
+         "f[3], -1, 2\nf[3], 0, -1 -> RuntimeError: cauchy_ expects sigma > 0.0, but found sigma=-1");
+TS_BOXED(log_normal_, "log_normal_(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
+         "Fills with exponentials of normal numbers.", kFill, &log_normal_kernel,
+         "f[3], 1, 2\nf[3], 0, -1 -> RuntimeError: log_normal_ expects std > 0.0, but found std=-1");
+TS_BOXED(geometric_, "geometric_(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+         "Fills with numbers of trials up to the first success.", kFill, &geometric_kernel,
+         "f[3], 0.3\ni[3]<2, 0.5\nf[3], 1 -> RuntimeError: geometric_ expects p to be in (0, 1), but got p=1");
+TS_BOXED(random_, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
+         "Fills with integers that the dtype holds exactly.", kFill, &random_kernel, "f[3]");
+TS_BOXED(random_, "random_.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
+         "Fills with integers of [0, to).", kFill, &random_to_kernel,
+         "i[3]<2, 9\n"
+         "b[3], 5 -> RuntimeError: to - 1 is out of bounds for bool");
+TS_BOXED(random_, "random_.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
+         "Fills with integers of [from, to).", kFill, &random_from_kernel, "i[3]<2, 3, 9\ni[3]<2, 5, None");
+TS_BOXED(bernoulli_, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+         "Fills with 1 with probability p, else 0.", kFill, &bernoulli_fill_kernel, "f[3], 0.3");
+TS_BOXED(bernoulli_, "bernoulli_.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+         "Fills with 1 with each element's probability.", kFill, &bernoulli_fill_tensor_kernel, "f[3], p[3]");
 TS_OP(bernoulli, "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-      "1 with probability p, else 0.", kFunction | kMethod | kRandom | kNoGrad, &bernoulli_of, "f[3,4], 0.4");
-TS_KERNEL(normal,
-          "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " TS_OPTIONS
-          ") -> Tensor",
-          "Normal numbers.", kMake | kOut, &normal_size_kernel, "1.5, 2, [2, 3]");
-#undef TS_KERNEL
+      "1 with probability p, else 0.", kFunction | kMethod | kRandom | kNoGrad, &bernoulli_of, "f[3,4], 0.4",
+      .out = kOutAnything);
+TS_BOXED(normal,
+         "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, " TS_OPTIONS
+         ") -> Tensor",
+         "Normal numbers.", kMake | kOut, &normal_size_kernel, "1.5, 2, [2, 3]",
+         .out = {OutRule::Castable, "\"normal_kernel_cpu\" not implemented for '$O'", TensorErrorKind::NotImplemented});
 #undef TS_OPTIONS
 #undef TS_LIKE
 

@@ -11,6 +11,8 @@
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/grad_probe.h"
+#include "runtime/ops/node_name.h"
+#include "runtime/ops/reduce_rows.h"
 #include "runtime/ops/views.h"
 
 namespace tessera::tensor {
@@ -52,6 +54,11 @@ static Tensor norm_dx(const Tensor& g, const Tensor& x, const Tensor& y, double 
   return g * where(y == 0.0, 0.0, sign(x) * pow(abs(x), p - 1.0) / pow(y, p - 1.0));
 }
 
+static Tensor zeros_for_nan(const Tensor& x) { return where(isnan(x), Operand(0.0), Operand(x)); }
+namespace reduction {
+static void product_of_complex(const Tensor& out, const Request& r);
+}
+
 namespace probe {
 #define TS_PROBE(F)        \
   template <class... A>    \
@@ -65,10 +72,6 @@ namespace {
 
 // ---- rows ----
 
-struct NodeName {
-  char text[32] = {};
-};
-
 struct ReduceRow {
   const char* name;
   ReduceClass row_class;
@@ -76,9 +79,10 @@ struct ReduceRow {
   NodeName nodes[2];  // of the whole tensor, along dims
   Tensor (*formula)(const Tensor& g, const Tensor& x, const Tensor& y, double n, double p);
   unsigned reads;  // 1: x, 2: y
+  ReduceFacts facts;
 };
 
-#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, DX, REFERENCE)                    \
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, DX, REFERENCE, ...)               \
   struct D_##NAME {                                                                                       \
     template <class G, class X, class Y>                                                                  \
     static auto of([[maybe_unused]] const G& g, [[maybe_unused]] const X& x, [[maybe_unused]] const Y& y, \
@@ -89,25 +93,11 @@ struct ReduceRow {
 #include "runtime/ops/reduce.def"
 #undef REDUCE
 
-/// "count_nonzero" as the tape has it: "CountNonzeroBackward0".
-constexpr NodeName node_name(std::string_view name, char number) {
-  NodeName out;
-  size_t n = 0;
-  bool upper = true;
-  for (const char c : name) {
-    if (c != '_') out.text[n++] = upper ? char(c - 'a' + 'A') : c;
-    upper = c == '_';
-  }
-  for (const char c : std::string_view("Backward")) out.text[n++] = c;
-  out.text[n] = number;
-  return out;
-}
-
 template <class D>
-constexpr ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShown shown) {
+constexpr ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShown shown, const ReduceFacts& facts) {
   using R = decltype(D::of(probe::Probe<16>{}, probe::Probe<1>{}, probe::Probe<2>{}, 1.0, 1.0));
   const bool two = shown == ReduceShown::AllOrDims || shown == ReduceShown::AllOrDim;
-  ReduceRow row{name, row_class, shown, {node_name(name, '0'), node_name(name, two ? '1' : '0')}, nullptr, 0};
+  ReduceRow row{name, row_class, shown, {node_name(name, '0'), node_name(name, two ? '1' : '0')}, nullptr, 0, facts};
   if constexpr (!std::is_same_v<R, NoGrad>) {
     row.formula = [](const Tensor& g, const Tensor& x, const Tensor& y, double n, double p) -> Tensor {
       return D::of(g, x, y, n, p);
@@ -118,7 +108,8 @@ constexpr ReduceRow make_row(const char* name, ReduceClass row_class, ReduceShow
 }
 
 constexpr ReduceRow kRows[] = {
-#define REDUCE(NAME, CLASS, SHOWN, ...) make_row<D_##NAME>(#NAME, ReduceClass::CLASS, ReduceShown::SHOWN),
+#define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, DX, REFERENCE, ...) \
+  make_row<D_##NAME>(#NAME, ReduceClass::CLASS, ReduceShown::SHOWN, ReduceFacts{__VA_ARGS__}),
 #include "runtime/ops/reduce.def"
 #undef REDUCE
 };
@@ -126,7 +117,7 @@ constexpr const ReduceRow& row_of(int id) { return kRows[id]; }
 
 // ---- dtypes and dims ----
 
-DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
+DType result_type(const ReduceRow& row, DType in, MaybeType dtype) {
   switch (row.row_class) {
     case ReduceClass::Bool: return in == kUInt8 ? kUInt8 : kBool;
     case ReduceClass::Count: return dtype.value_or(kInt64);
@@ -135,8 +126,8 @@ DType result_type(int id, const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(id != r_mean || is_differentiable(given), TensorErrorKind::Runtime, "mean(): could not infer output dtype. ",
-        dtype ? "Optional" : "Input",
+  check(!row.facts.refuses_integers || is_differentiable(given), TensorErrorKind::Runtime, row.name,
+        "(): could not infer output dtype. ", dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;
 }
@@ -151,6 +142,11 @@ void append_dim(int64_t* sizes, int64_t* strides, int& n, int64_t size, int64_t 
   }
   sizes[n] = size;
   strides[n++] = stride;
+}
+
+/// Whether an element is not 0 is asked of it as it is, whatever the result's dtype.
+bool asks_truth(const ReduceRow& row) {
+  return row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
 }
 
 /// The reduced dimensions as PyTorch walks them: the smallest step innermost.
@@ -216,10 +212,7 @@ void check_not_empty(const char* name, const Tensor& x, const MaybeDims& dim) {
 namespace {
 
 // Sums of complex numbers are those of their parts; whether one is not 0 needs no order.
-bool takes_complex(int id, const ReduceRow& row) {
-  return id == r_sum || id == r_mean || id == r_prod || row.row_class == ReduceClass::Bool ||
-         row.row_class == ReduceClass::Count;
-}
+bool takes_complex(const ReduceRow& row) { return row.facts.takes_complex || asks_truth(row); }
 
 /// The product along a dimension, which stays with length 1: half by half, so that the loops are long.
 Tensor product_along(Tensor x, int64_t dim) {
@@ -236,40 +229,35 @@ Tensor product_along(Tensor x, int64_t dim) {
 }
 
 void run_complex(int id, const Tensor& out, const Request& r) {
-  if (id == r_nansum) {
-    const Tensor x = where(isnan(r.x), Operand(0.0), Operand(r.x));
-    run_into(r_sum, out, {x, r.mask, r.keepdim, r.dtype, r.param, r.node});
-  } else if (id == r_prod) {
-    Tensor x = to_dtype(r.x, out.dtype());
-    for (int64_t d = 0; d < x.dim(); d++)
-      if (r.mask >> d & 1) x = product_along(x, d);
-    copy_into(out, reshape(x, out.sizes()));
+  const ReduceRow& row = row_of(id);
+  if (row.facts.run_complex) return row.facts.run_complex(out, r);
+  if (row.facts.prepare) {
+    run_into(row.facts.prepared, out, {row.facts.prepare(r.x), r.mask, r.keepdim, r.dtype, r.param, r.node});
   } else if (is_complex(out.dtype())) {  // the dimension of the parts is kept
     const Tensor x = to_dtype(r.x, out.dtype());
     run_into(id, view_as_real(out), {view_as_real(x), r.mask, r.keepdim, {}, r.param, r.node});
   } else {
-    const ReduceClass kind = row_of(id).row_class;
-    const bool tested = kind == ReduceClass::Bool || kind == ReduceClass::Count;
-    const Tensor x = !is_complex(r.x.dtype()) ? r.x : tested ? r.x != 0.0 : to_dtype(r.x, out.dtype());
+    const Tensor x = !is_complex(r.x.dtype()) ? r.x : asks_truth(row) ? r.x != 0.0 : to_dtype(r.x, out.dtype());
     run_into(id, out, {x, r.mask, r.keepdim, r.dtype, r.param, r.node});
   }
 }
 
 }  // namespace
 
+[[gnu::cold]] static void refuse_complex(const ReduceRow& row, DType type, Device device) {
+  refuse_type(type, device, row.facts.kernel ? row.facts.kernel : text(row.name, "_cpu").c_str());
+}
+
 Meta meta_of(int id, const Request& r) {
   const ReduceRow& row = row_of(id);
   const DType in = r.x.dtype();
-  const bool on_cuda =
-      id == r_nansum && r.x.device().is_cuda();  // the CPU's, as PyTorch's, has none for complex numbers
-  if (is_complex(in) && !takes_complex(id, row) && !on_cuda) {
-    check(id != r_nansum, TensorErrorKind::NotImplemented, "nansum on CPU does not support complex inputs");
-    refuse_type(r.x, id == r_amax   ? "max_values_cpu"
-                     : id == r_amin ? "min_values_cpu"
-                                    : text(row.name, "_cpu").c_str());
+  if (row.facts.complex_words && r.x.device().is_cpu()) {
+    check(!is_complex(in), TensorErrorKind::NotImplemented, row.facts.complex_words);
+    if (r.dtype && is_complex(*r.dtype)) refuse_complex(row, *r.dtype, r.x.device());
+  } else if (is_complex(in) && !takes_complex(row) && !row.facts.complex_words) {
+    refuse_complex(row, in, r.x.device());
   }
-  if (id == r_nansum && !on_cuda && r.dtype && is_complex(*r.dtype)) refuse_type(*r.dtype, r.x.device(), "nansum_cpu");
-  return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(id, row, in, r.dtype), r.x.device()};
+  return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(row, in, r.dtype), r.x.device()};
 }
 
 static void fill_call(ReduceCall& c, const Tensor& out, const Tensor& x, uint64_t mask) {
@@ -292,18 +280,24 @@ static void fill_call(ReduceCall& c, const Tensor& out, const Tensor& x, uint64_
 void run_into(int id, const Tensor& out, const Request& r) {
   if (is_complex(r.x.dtype()) || is_complex(out.dtype())) return run_complex(id, out, r);
   const ReduceRow& row = row_of(id);
-  const bool as_input = row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
+  const bool as_input = asks_truth(row);
   // As in PyTorch a dtype that is asked for is that of the elements already.
   const bool convert = !as_input && is_floating(r.x.dtype()) && !is_floating(out.dtype());
-  const Tensor x = !convert         ? r.x
-                   : id == r_nansum ? to_dtype(where(isnan(r.x), Operand(0.0), Operand(r.x)), out.dtype())
-                                    : to_dtype(r.x, out.dtype());
+  const Tensor x = !convert ? r.x : to_dtype(row.facts.prepare ? row.facts.prepare(r.x) : r.x, out.dtype());
   ReduceCall c;  // only as many of its dimensions are set as are used: all of them are 2 KB
   fill_call(c, out, x, r.mask);
   c.op = id;
   c.compute = lane_of(as_input ? x.dtype() : out.dtype());
   c.param = r.param;
   if (c.kept_numel) reduce_kernel(x.device(), c);
+}
+
+// Half by half along one dimension after the other.
+static void product_of_complex(const Tensor& out, const Request& r) {
+  Tensor x = to_dtype(r.x, out.dtype());
+  for (int64_t d = 0; d < x.dim(); d++)
+    if (r.mask >> d & 1) x = product_along(x, d);
+  copy_into(out, reshape(x, out.sizes()));
 }
 
 bool variance_into(const Tensor& out, const Tensor& x, uint64_t mask, double divisor, bool root) {
@@ -325,12 +319,12 @@ void record_into(int id, Tensor& out, const Request& r) {
   const char* node = r.node ? r.node : row.nodes[0].text;
   record(out, node, {&r.x}, std::move(kept),
          [&row, shape = Dims(r.x.sizes()), type = r.x.dtype(), mask = r.mask, p = r.param,
-          of_all = r.param == kOfAll && (id == r_amax || id == r_amin)](Sweep& s) {
+          of_all = r.param == kOfAll ? row.facts.of_all_dx : nullptr](Sweep& s) {
            s.give(0, [&] {
              const Dims kept_shape = reduced_shape(shape, mask, true);
              const Tensor y = s.kept(1);
              const Tensor g = reshape(s.g(), kept_shape), result = y.defined() ? reshape(y, kept_shape) : y;
-             Tensor d = of_all ? extreme_of_all_dx(g, s.kept(0), result)
+             Tensor d = of_all ? of_all(g, s.kept(0), result)
                                : row.formula(g, s.kept(0), result, double(reduced_numel(shape, mask)), p);
              if (d.sizes() != Ints(shape)) d = expand(d, shape);
              return to_dtype(d, type);
@@ -399,48 +393,51 @@ constexpr uint32_t kBoth = kFunction | kMethod;
 constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 
 #define TS_SHOW_Hidden(NAME, DOC)
-#define TS_SHOW_AllOrDims(NAME, DOC)                                                                                \
-  TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC,                                      \
-        r_##NAME == r_mean ? kSummed | kOut : kSummed, /* PyTorch has it for the mean alone */                      \
-        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\nc[3,4]");              \
-  TS_OP(NAME, #NAME ".dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
-        kSummed | kOut, Form<r_##NAME TS_COMMA dims_typed>,                                                         \
-        "f[3,4], 1\nf[3,4], [0, 1], True\nf[3,40], 0\nf[3,40].t, 0\nf[3,4,5], [0, 2]\n"                             \
-        "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"         \
-        "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
-#define TS_SHOW_AllOrDim(NAME, DOC)                                                                             \
-  TS_OP(NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed,                         \
-        Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\nc[3,2]\ni[3]<4");                                   \
-  TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
-        kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                      \
-        "f[3,4], 1\nf[3,4], -1, True\nc[5,4], 0\ni[3,4]<4, 0, dtype=float32\n"                                  \
-        "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)")
-#define TS_SHOW_DimsTyped(NAME, DOC)                                                                                 \
-  TS_OP(NAME, #NAME "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
-        kSummed | kOut, Form<r_##NAME TS_COMMA maybe_dims_typed>,                                                    \
-        "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\ni[3]<4\nf[3,4], 1\nf[3,40].t, 0\nf[3,4,5], [0, 2], True\n"   \
-        "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"          \
-        "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
-#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                  \
-  TS_OP(NAME, #NAME "(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor", DOC, kBoth | kOut, \
-        Form<r_##NAME TS_COMMA dims_kept>,                                                            \
-        "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                         \
-        "f[0] -> RuntimeError: " #NAME                                                                \
-        "(): Expected reduction dim to be specified for input.numel() == 0.\n"                        \
-        "f[0,3], 0 -> IndexError: " #NAME "(): Expected reduction dim 0 to have non-zero size.")
-#define TS_SHOW_DimOrAll(NAME, DOC)                                                                                   \
-  TS_OP(NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA dim_only>, \
-        "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                                                            \
-  TS_OP(NAME, #NAME ".dim_IntList(Tensor self, int[] dim) -> Tensor", DOC, kBoth | kNoGrad,                           \
-        Form<r_##NAME TS_COMMA dims_only>, "b[3,4], [0, 1]\nf[2,3,4], [0, 2]\ni[2]<2, []")
+#define TS_SHOW_AllOrDims(NAME, DOC)                                                                             \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC,      \
+           kRows[r_##NAME].facts.whole_has_out ? kSummed | kOut : kSummed, Form<r_##NAME TS_COMMA whole_typed>,  \
+           "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\nc[3,4]");                                             \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                       \
+           #NAME ".dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
+           kSummed | kOut, Form<r_##NAME TS_COMMA dims_typed>,                                                   \
+           "f[3,4], 1\nf[3,4], [0, 1], True\nf[3,40], 0\nf[3,40].t, 0\nf[3,4,5], [0, 2]\n"                       \
+           "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"   \
+           "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
+#define TS_SHOW_AllOrDim(NAME, DOC)                                                                                  \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed, \
+           Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\nc[3,2]\ni[3]<4");                                     \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                           \
+           #NAME ".dim(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC,         \
+           kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                        \
+           "f[3,4], 1\nf[3,4], -1, True\nc[5,4], 0\ni[3,4]<4, 0, dtype=float32\n"                                    \
+           "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)")
+#define TS_SHOW_DimsTyped(NAME, DOC)                                                                                  \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                            \
+           #NAME "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC,     \
+           kSummed | kOut, Form<r_##NAME TS_COMMA maybe_dims_typed>,                                                  \
+           "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\ni[3]<4\nf[3,4], 1\nf[3,40].t, 0\nf[3,4,5], [0, 2], True\n" \
+           "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"        \
+           "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
+#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                                 \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor", DOC, \
+           kBoth | kOut, Form<r_##NAME TS_COMMA dims_kept>,                                                          \
+           "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                                     \
+           "f[0] -> RuntimeError: " #NAME                                                                            \
+           "(): Expected reduction dim to be specified for input.numel() == 0.\n"                                    \
+           "f[0,3], 0 -> IndexError: " #NAME "(): Expected reduction dim 0 to have non-zero size.")
+#define TS_SHOW_DimOrAll(NAME, DOC)                                                                              \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad, \
+           Form<r_##NAME TS_COMMA dim_only>, "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                  \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dim_IntList(Tensor self, int[] dim) -> Tensor", DOC,          \
+           kBoth | kNoGrad, Form<r_##NAME TS_COMMA dims_only>, "b[3,4], [0, 1]\nf[2,3,4], [0, 2]\ni[2]<2, []")
 #define TS_SHOW_Truth(NAME, DOC)                                                                                      \
-  TS_OP(NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad, Form<r_##NAME TS_COMMA whole>,                   \
-        "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                                                                \
-  TS_OP(NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut,          \
-        Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");                                \
-  TS_OP(NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", DOC, kBoth | kNoGrad | kOut, \
-        Form<r_##NAME TS_COMMA dims_as_given>,                                                                        \
-        "b[3,4], [0, 1]\ni[2,3,4]<2, [0, 2], True\nf[3,4], []\nb[3,4], None, True")
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad,                     \
+           Form<r_##NAME TS_COMMA whole>, "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                              \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC,     \
+           kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");     \
+  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", \
+           DOC, kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dims_as_given>,                                        \
+           "b[3,4], [0, 1]\ni[2,3,4]<2, [0, 2], True\nf[3,4], []\nb[3,4], None, True")
 #define TS_COMMA ,
 #define REDUCE(NAME, CLASS, SHOWN, DOC, ...) TS_SHOW_##SHOWN(NAME, DOC);
 #include "runtime/ops/reduce.def"

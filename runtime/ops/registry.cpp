@@ -29,7 +29,7 @@ struct Index {
     std::reverse(all.begin(), all.end());  // order of registration
     std::stable_sort(all.begin(), all.end(), [](const OpEntry* a, const OpEntry* b) {
       int order = std::string_view(a->name).compare(b->name);
-      return order ? order < 0 : a->priority < b->priority;
+      return order ? order < 0 : a->facts->priority < b->facts->priority;
     });
     for (size_t i = 0; i < all.size();) {
       size_t j = i;
@@ -47,20 +47,11 @@ const Index& index_of_ops() {
 
 }  // namespace
 
-OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags,
-                               BoxedKernel kernel, FastPaths fast, int priority, const char* samples)
-    : entry{name, schema, doc, flags, kernel, fast, priority} {
-  entry.samples = samples;
+OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
+                               const char* samples, const OpFacts& facts)
+    : entry{name, schema, doc, flags, parts.kernel, parts.shape, parts.types, samples, &facts, facts.fast} {
   entry.next = head();
   head() = &entry;
-}
-
-OpRegistration::OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
-                               const char* samples)
-    : OpRegistration(name, schema, doc, flags, parts.kernel) {
-  entry.shape = parts.shape;
-  entry.types = parts.types;
-  entry.samples = samples;
 }
 
 const OpSchema& OpEntry::schema() const {
@@ -189,12 +180,6 @@ void check_castable(DType result, DType self) {
         " can't be cast to the desired output type ", scalar_type_name(self));
 }
 
-// "max.dim" of "max.dim(Tensor self, ...".
-std::string_view form_name(const OpEntry& entry) {
-  const std::string_view schema = entry.schema_text;
-  return schema.substr(0, schema.find('('));
-}
-
 // Two results cannot share the memory that was given for them.
 void check_apart(const OpCall& c, size_t n) {
   if (n != 2 || c.out.size() != 2 || !c.out[0].numel() || &c.out[0].storage() != &c.out[1].storage() ||
@@ -205,42 +190,20 @@ void check_apart(const OpCall& c, size_t n) {
        "` out= tensors must not overlap.");
 }
 
-// The op that PyTorch hands out= on to.
-std::string_view innermost_op(const OpCall& c, const Tensor& result) {
-  const std::string_view name = c.entry.name;
-  if (name == "norm" && c.args.size() > 1 && c.args[1].kind() == Arg::Kind::Text && c.args[1].text() == "nuc")
-    return "linalg_matrix_norm";
-  if (name == "matmul" && result.dim() == 0) return "dot";
-  if (name == "inner" && (c.tensor(0).dim() == 0 || c.tensor(1).dim() == 0)) return "mul";
-  return form_name(c.entry);
-}
-
-}  // namespace
-
-// Whether a list of names, with spaces around each, has that of an op without its form.
-[[gnu::noinline]] bool is_listed(std::string_view names, std::string_view op) {
-  op = op.substr(0, op.find('.'));
-  for (size_t at = names.find(op); at != names.npos; at = names.find(op, at + 1))
-    if (names[at - 1] == ' ' && names[at + op.size()] == ' ') return true;
-  return false;
+// The last words of a call whose result is not what out= may be.
+void check_out_rule(const OpCall& c, const Tensor& result, const Tensor& out) {
+  const OpFacts& facts = *c.entry.facts;
+  check_out_type(facts.out_of_call ? facts.out_of_call(c, result) : facts.out, c.entry.name, result.dtype(),
+                 out.dtype());
 }
 
 // A dtype that is asked for is that of out= too.
 void check_asked_type(const OpCall& c, const Tensor& result, const Tensor& out) {
-  constexpr std::string_view kThese =
-      " sum mean prod cumsum cumprod softmax log_softmax linalg_vector_norm nansum nanmean ";
-  if (out.dtype() == result.dtype() || !is_listed(kThese, c.entry.name)) return;
-  for (const Arg& arg : c.args) {
-    if (arg.kind() != Arg::Kind::DType) continue;
-    check(!std::string_view(c.entry.name).starts_with("nan"), TensorErrorKind::Runtime,
-          "nansum: provided dtype must match dtype of result. Got ", scalar_type_name(out.dtype()), " and ",
-          scalar_type_name(result.dtype()), ".");
-    fail(TensorErrorKind::Runtime, "Expected out tensor to have dtype ", cpp_name(result.dtype()), ", but got ",
-         cpp_name(out.dtype()), " instead");
-  }
+  if (out.dtype() == result.dtype() || !c.entry.facts->out_as_asked) return;
+  for (const Arg& arg : c.args)
+    if (arg.kind() == Arg::Kind::DType)
+      fail(TensorErrorKind::Runtime, out_words(c.entry.facts->out_as_asked, c.entry.name, result.dtype(), out.dtype()));
 }
-
-namespace {
 
 // What is made of tensors stays with them; what is made of numbers goes where out= lies.
 void check_out_device(const OpCall& c, const Tensor& out, const Tensor& result) {
@@ -257,9 +220,8 @@ void check_out_device(const OpCall& c, const Tensor& out, const Tensor& result) 
 
 void return_tensors(OpCall& c, Tensor* results, size_t n) {
   check_apart(c, n);
-  // PyTorch looks at the vectors of eigh first.
-  if (c.out.size() == 2 && std::string_view(c.entry.name) == "linalg_eigh")
-    check_out_type("linalg_eigh", results[1].dtype(), c.out[1].dtype());
+  const OutRule& rule = c.entry.facts->out;
+  if (rule.last_first && c.out.size() == n) check_out_rule(c, results[n - 1], c.out[n - 1]);
   for (size_t i = 0; i < n; i++) {
     if (i >= c.out.size()) {
       c.results.emplace_back(std::move(results[i]));
@@ -274,15 +236,13 @@ void return_tensors(OpCall& c, Tensor* results, size_t n) {
     if (out.device() != results[i].device()) [[unlikely]]
       check_out_device(c, out, results[i]);
     if (c.is_inplace()) detail::check_inplace_result(c, out, Meta::of(results[i]));
-    else
-      check_asked_type(c, results[i], out),
-          check_out_type(innermost_op(c, results[i]), results[i].dtype(), out.dtype());
+    else check_asked_type(c, results[i], out), check_out_rule(c, results[i], out);
     if (c.is_inplace()) {
       copy_(out, results[i]);
     } else {
       const bool other_shape = out.sizes() != results[i].sizes();
       resize_output(out, results[i].sizes());
-      if (other_shape && gives_out_strides(form_name(c.entry)))
+      if (other_shape && rule.takes_strides)
         if (const Dims strides = dense_strides(results[i]); !strides.empty())
           out.impl()->set_layout(out.sizes(), strides);
       check_no_internal_overlap(out);
@@ -391,11 +351,8 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
   return out.is_contiguous();
 }
 
-// What has no derivative may be written into an out= whatever it is computed from.
-bool has_no_derivative(std::string_view op) { return is_listed(" all any argmax argmin isin searchsorted ", op); }
-
 void check_out(const OpCall& c, bool recorded) {
-  if (recorded && has_no_derivative(c.entry.name)) recorded = false;
+  if (c.entry.facts->out_unrecorded) recorded = false;
   for (const Tensor& out : c.out) check_no_internal_overlap(out);
   for (const Tensor& out : c.out)
     check(!recorded && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime,
@@ -405,11 +362,9 @@ void check_out(const OpCall& c, bool recorded) {
 }
 
 void check_inplace_result(const OpCall& c, const Tensor& self, const Meta& meta) {
-  check_inplace_shape(c.entry.name, self.sizes(), meta.sizes);
-  const std::string_view op = c.entry.name;
-  if ((op == "cumsum" || op == "cumprod") && c.args.size() > 2 && !c.args[2].is_none())
-    check(meta.dtype == self.dtype(), TensorErrorKind::Runtime, "Bad in-place call: input tensor dtype ",
-          cpp_name(self.dtype()), " and output tensor dtype ", cpp_name(meta.dtype), " should match");
+  if (c.entry.facts->check_in_place) c.entry.facts->check_in_place(c, self, meta);
+  check(self.sizes() == Ints(meta.sizes), TensorErrorKind::Runtime, "output with shape ", self.sizes(),
+        " doesn't match the broadcast shape ", Ints(meta.sizes));
   check_castable(meta.dtype, self.dtype());
 }
 

@@ -141,7 +141,8 @@ TS_OP(rms_norm, "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=N
       "size[2, 3]\n"
       "f[2,3], [3], f[2] -> RuntimeError: Expected weight to be of same shape as normalized_shape, but got weight of "
       "shape [2] and normalized_shape = [3]\n"
-      "i[2,3], [3] -> NotImplementedError: \"rms_norm\" not implemented for 'Long'");
+      "i[2,3], [3] -> NotImplementedError: \"rms_norm\" not implemented for 'Long'",
+      .autocast_cuda = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -113,16 +113,19 @@ TS_OP(cummax, "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
       "The largest so far, and where it was.", kBoth | kOut, RunningExtreme<true>,
       "f[3,4], 1\n"
       "f[3,4], 0\n"
-      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+      .out = kOutScanned);
 TS_OP(cummin, "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
       "The smallest so far, and where it was.", kBoth | kOut, RunningExtreme<false>,
       "f[3,4], 1\n"
-      "f[3,4], 0");
+      "f[3,4], 0",
+      .out = kOutScanned);
 TS_OP(logcumsumexp, "logcumsumexp(Tensor self, int dim) -> Tensor", "log(cumsum(exp(x))), without overflow.",
       kBoth | kOut, LogCumSumExp,
       "f[3,4], 1\n"
       "c[3,4], 1\n"
-      "f[3,4], 0");
+      "f[3,4], 0",
+      .out = kOutScanned);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -348,7 +348,8 @@ TS_OP(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
       "p[3,4].t\n"
       "f{2} -> RuntimeError: Expected p_in >= 0 && p_in <= 1 to be true, but got false.\n"
       "i[2]<2 -> NotImplementedError: \"bernoulli_tensor_cpu_p_\" not implemented for 'Long'\n"
-      "c[2] -> NotImplementedError: \"bernoulli_tensor_cpu_self_\" not implemented for 'ComplexFloat'");
+      "c[2] -> NotImplementedError: \"bernoulli_tensor_cpu_self_\" not implemented for 'ComplexFloat'",
+      .out = kOutAnything);
 TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
       "Normal numbers, each with its own mean and std.", kDraw, NormalBoth,
       "f[3], p[3]\n"
@@ -356,16 +357,20 @@ TS_OP(normal, "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? gener
       "c[2], p[2]\n"
       "f[2], f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0\n"
       "f[2], c[2] -> RuntimeError: normal expects standard deviation to be non-complex\n"
-      "f[2], p[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)");
+      "f[2], p[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)",
+      .out = {OutRule::Castable, "\"normal_kernel_cpu\" not implemented for '$O'", TensorErrorKind::NotImplemented},
+      .one_device = "Tensor_Tensor_normal");
 TS_OP(normal, "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
       "Normal numbers, each with its own mean.", kDraw, NormalMean,
       "f[3], 2\n"
       "f[2], -1 -> RuntimeError: normal expects std >= 0.0, but found std -1\n"
-      "i[2]<3 -> NotImplementedError: \"normal_kernel_cpu\" not implemented for 'Long'");
+      "i[2]<3 -> NotImplementedError: \"normal_kernel_cpu\" not implemented for 'Long'",
+      .out = {OutRule::Castable, "\"normal_kernel_cpu\" not implemented for '$O'", TensorErrorKind::NotImplemented});
 TS_OP(normal, "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
       "Normal numbers, each with its own std.", kDraw, NormalStd,
       "1.5, p[3]\n"
-      "1.5, f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0");
+      "1.5, f{1,-1} -> RuntimeError: normal expects all elements of std >= 0.0",
+      .out = {OutRule::Castable, "\"normal_kernel_cpu\" not implemented for '$O'", TensorErrorKind::NotImplemented});
 TS_OP(multinomial,
       "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
       "Indices drawn by their weights.", kDraw | kMethod | kNoGrad, Multinomial,
@@ -377,7 +382,8 @@ TS_OP(multinomial,
       "p[3], 0 -> RuntimeError: cannot sample n_sample <= 0 samples\n"
       "p[3], 4 -> RuntimeError: cannot sample n_sample > prob_dist.size(-1) samples without replacement\n"
       "i[3]<4, 1 -> RuntimeError: multinomial only supports floating-point dtypes for input, got: Long\n"
-      "f{1,-1}, 1 -> RuntimeError: probability tensor contains either `inf`, `nan` or element < 0");
+      "f{1,-1}, 1 -> RuntimeError: probability tensor contains either `inf`, `nan` or element < 0",
+      .out = {OutRule::Same, "multinomial expects Long tensor out, got: $O"});
 TS_OP(dropout, "dropout(Tensor input, float p=0.5, bool train=True) -> Tensor",
       "Zeroes elements with probability p and scales the others by 1 / (1 - p).", kFunction | kFunctional | kRandom,
       &dropout,

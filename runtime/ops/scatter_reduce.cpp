@@ -210,10 +210,11 @@ constexpr uint32_t kWrites = kFunction | kMethod | kInplace | kOut;
 TS_OP(scatter, "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
       "Adds or multiplies elements to their index along a dimension.", kWrites, &scatter_combined,
       "f[3,4], 1, i[3,4]<4, f[3,4], reduce='add'\n"
-      "f[3], 0, i{0}, f[1], reduce='x' -> RuntimeError: reduce argument must be either add or multiply.");
+      "f[3], 0, i{0}, f[1], reduce='x' -> RuntimeError: reduce argument must be either add or multiply.",
+      .out = kOutStructured, .one_device = "scatter_reduce");
 TS_OP(scatter, "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
       "Adds or multiplies a number to places along a dimension.", kWrites, &scatter_number_combined,
-      "f[3,4], 1, i[3,2]<4, 1.5, reduce='multiply'");
+      "f[3,4], 1, i[3,2]<4, 1.5, reduce='multiply'", .out = kOutStructured, .one_device = "scatter_value_reduce");
 TS_OP(
     scatter_reduce,
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
@@ -236,7 +237,8 @@ TS_OP(
     "f[3], 0, i{0}, f[1], 'maximum' -> RuntimeError: reduce argument must be either sum, prod, mean, amax or amin, got "
     "max\n"
     "b[3], 0, i{0}, b[1], 'mean' -> NotImplementedError: \"scatter_gather_tensor_cpu_reduce_mean\" not implemented "
-    "for 'Bool'");
+    "for 'Bool'",
+    .out = kOutStructured, .one_device = "scatter_reduce_two");
 
 // ---- index_reduce ----
 
@@ -284,7 +286,8 @@ TS_OP(
     "but got sum.\n"
     "f[2,2], 0, i{0}, f[2,2], 'prod' -> RuntimeError: index_reduce_(): Number of indices (1) should be equal to "
     "source.size(dim): (2), for dim: 0\n"
-    "f[2,2], 0, i{5}, f[1,2], 'amax' -> IndexError: index out of range in self");
+    "f[2,2], 0, i{5}, f[1,2], 'amax' -> IndexError: index out of range in self",
+    .out = kOutStructured, .one_device = "index_reduce");
 
 }  // namespace
 }  // namespace tessera::tensor

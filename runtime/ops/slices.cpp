@@ -230,13 +230,15 @@ TS_OP(
     select_scatter, "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     "A copy with one item replaced.", kBoth, SelectScatter,
     "f[3,4], f[4], 0, 1\nf[3,4], f[3], 1, -1\n"
-    "f[3,3], f[2], 0, 1 -> RuntimeError: expected src to have a size equal to the slice of self. src size = [2], slice size = [3]");
+    "f[3,3], f[2], 0, 1 -> RuntimeError: expected src to have a size equal to the slice of self. src size = [2], slice size = [3]",
+    .any_device = true);
 TS_OP(slice_scatter,
       "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
       "A copy with a stretch replaced.", kBoth, SliceScatter,
-      "f[4,3], f[2,3], 0, 1, 3\nf[], f[] -> IndexError: slice() cannot be applied to a 0-dim tensor.");
+      "f[4,3], f[2,3], 0, 1, 3\nf[], f[] -> IndexError: slice() cannot be applied to a 0-dim tensor.",
+      .out = kOutStructured, .any_device = true);
 TS_OP(diagonal_scatter, "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-      "A copy with the diagonal replaced.", kBoth, DiagonalScatter, "f[3,3], f[3]");
+      "A copy with the diagonal replaced.", kBoth, DiagonalScatter, "f[3,3], f[3]", .any_device = true);
 TS_OP(
     as_strided_scatter,
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",

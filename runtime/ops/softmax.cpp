@@ -102,15 +102,18 @@ constexpr uint32_t kFlags = kFunction | kMethod | kSpecial | kOut;
   "_lastdim_kernel_impl\" not implemented for 'Long'\n"                                        \
   "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"
 TS_OP(softmax, "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-      "exp(x) / sum(exp(x)) along a dimension.", kFlags | kOut, &softmax, TS_SAMPLES("softmax"));
+      "exp(x) / sum(exp(x)) along a dimension.", kFlags | kOut, &softmax, TS_SAMPLES("softmax"), .out = kOutStructured,
+      .out_as_asked = kOutStructured.text, .autocast_cuda = Autocast::Total);
 TS_OP(log_softmax, "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-      "log(softmax(x)), exact where softmax is near zero.", kFlags | kOut, &log_softmax, TS_SAMPLES("log_softmax"));
+      "log(softmax(x)), exact where softmax is near zero.", kFlags | kOut, &log_softmax, TS_SAMPLES("log_softmax"),
+      .out = kOutStructured, .out_as_asked = kOutStructured.text, .autocast_cuda = Autocast::Total);
 TS_OP(_softmax_backward_data, "_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
       "The gradient of softmax at its input.", kInternal, SoftmaxBackward<false>,
-      "f[3,4], p[3,4], 1\nf[3,4,2], p[3,4,2], 1\nf[3], p[2], 0 -> RuntimeError: grad_output and output must have");
+      "f[3,4], p[3,4], 1\nf[3,4,2], p[3,4,2], 1\nf[3], p[2], 0 -> RuntimeError: grad_output and output must have",
+      .one_device = "_softmax_backward_data");
 TS_OP(_log_softmax_backward_data, "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
       "The gradient of log_softmax at its input.", kInternal, SoftmaxBackward<true>,
-      "f[3,4], f[3,4], 1\nf[3,4,2], f[3,4,2], 1");
+      "f[3,4], f[3,4], 1\nf[3,4,2], f[3,4,2], 1", .one_device = "_log_softmax_backward_data");
 
 }  // namespace
 }  // namespace tessera::tensor

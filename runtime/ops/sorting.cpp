@@ -309,15 +309,18 @@ TS_OP(sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor val
       "f[2,0]\n"
       "b[2,3]\n"
       "c[2] -> TypeError:  Sort does not support complex dtypes on CPU\n"
-      "f[2], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+      "f[2], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+      .out = kOutStructured);
 TS_OP(sort,
       "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-      "The items of a dimension in order.", kBoth | kOut, SortStable, "f[3,5], stable=True, dim=0");
+      "The items of a dimension in order.", kBoth | kOut, SortStable, "f[3,5], stable=True, dim=0",
+      .out = kOutStructured);
 TS_OP(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
       "The indices that sort a dimension.", kBoth | kNoGrad, &argsort, "f[3,5]\ni[3,5]<4, 0, True");
 TS_OP(argsort, "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
       "The indices that sort a dimension.", kBoth | kNoGrad, &argsort_stable, "i[20]<4, stable=True");
-TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth | kOut, &msort, "f[4,3]");
+TS_OP(msort, "msort(Tensor self) -> Tensor", "Sorted along the first dimension.", kBoth | kOut, &msort, "f[4,3]",
+      .out = kOutStructured);
 TS_OP(topk,
       "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
       "The k largest items of a dimension.", kBoth | kOut, Topk,
@@ -327,7 +330,8 @@ TS_OP(topk,
       "i[50]<9, 20\n"
       "f[], 1\n"
       "f[3], 0\n"
-      "f[2,2], 3 -> RuntimeError: selected index k out of range");
+      "f[2,2], 3 -> RuntimeError: selected index k out of range",
+      .out = kOutStructured);
 TS_OP(kthvalue, "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The k-th smallest item of a dimension.", kBoth | kOut, Kthvalue,
       "f[3,5], 2\n"
@@ -335,7 +339,8 @@ TS_OP(kthvalue, "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) ->
       "i[60]<9, 17\n"
       "f[], 1\n"
       "f[2,2], 3 -> RuntimeError: kthvalue(): selected number k out of range for dimension 1\n"
-      "b[2,2], 1 -> NotImplementedError: \"kthvalue_cpu\" not implemented for 'Bool'");
+      "b[2,2], 1 -> NotImplementedError: \"kthvalue_cpu\" not implemented for 'Bool'",
+      .out = {OutRule::Same, "output values must be of same type as input"});
 TS_OP(median, "median(Tensor self) -> Tensor", "The lower of the middle values.", kBoth, Median, "f[3,4]\ni[7]<9\nf[]");
 TS_OP(median, "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The lower of the middle values of a dimension.", kBoth | kOut, MedianDim,
@@ -353,7 +358,8 @@ TS_OP(mode, "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values
       "The most frequent value of a dimension.", kBoth | kOut, Mode,
       "i[3,9]<3\n"
       "i[9,3]<3, 0, True\n"
-      "f[0,2], 0 -> IndexError: mode(): Expected reduction dim 0 to have non-zero size.");
+      "f[0,2], 0 -> IndexError: mode(): Expected reduction dim 0 to have non-zero size.",
+      .out = {OutRule::Same, "expected scalar type '$R' but got '$O' for values output"});
 
 }  // namespace
 }  // namespace tessera::tensor

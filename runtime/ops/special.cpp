@@ -328,7 +328,8 @@ TS_UNARY(special_ndtr, "self", &ndtr, kSpec, "The normal distribution function."
 TS_UNARY(special_gammaln, "self", &gammaln, kSpec, "Logarithm of the absolute gamma function.", "g[3,4]");
 TS_OP(frexp, "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", "x as mantissa * 2 ** exponent.",
       kFunction | kMethod | kOut, Frexp,
-      "f[3,4]\ni[2]<3 -> RuntimeError: torch.frexp() only supports floating-point dtypes");
+      "f[3,4]\ni[2]<3 -> RuntimeError: torch.frexp() only supports floating-point dtypes",
+      .out = {OutRule::Same, "torch.frexp() expects mantissa to have dtype $r but got $o"});
 
 TS_OP(polygamma, "polygamma(int n, Tensor self) -> Tensor", "Derivative number n of digamma.",
       kFunction | kSpecial | kOut, Polygamma,
@@ -343,27 +344,31 @@ TS_OP(special_multigammaln, "special_multigammaln(Tensor self, int p) -> Tensor"
 #define TS_BINARY(NAME, STRUCT, FLAGS, DOC, ...) \
   TS_OP(NAME, #NAME "(Tensor self, Tensor other) -> Tensor", DOC, FLAGS, STRUCT, __VA_ARGS__)
 TS_BINARY(igamma, Igamma, kAll, "The regularised lower incomplete gamma function.",
-          "i[2]<3, i[2]<3 -> NotImplementedError: \"igamma_cpu\" not implemented for 'Long'");
+          "i[2]<3, i[2]<3 -> NotImplementedError: \"igamma_cpu\" not implemented for 'Long'", .one_device = "igamma");
 TS_BINARY(igammac, Igammac, kAll, "The regularised upper incomplete gamma function.",
-          "i[2]<3, i[2]<3 -> NotImplementedError: \"igammac_cpu\" not implemented for 'Long'");
+          "i[2]<3, i[2]<3 -> NotImplementedError: \"igammac_cpu\" not implemented for 'Long'", .one_device = "igammac");
 TS_BINARY(special_gammainc, Igamma, kSpec, "The regularised lower incomplete gamma function.",
-          "i[2]<3, i[2]<3 -> NotImplementedError: \"igamma_cpu\" not implemented for 'Long'");
+          "i[2]<3, i[2]<3 -> NotImplementedError: \"igamma_cpu\" not implemented for 'Long'", .one_device = "igamma");
 TS_BINARY(special_gammaincc, Igammac, kSpec, "The regularised upper incomplete gamma function.",
-          "i[2]<3, i[2]<3 -> NotImplementedError: \"igammac_cpu\" not implemented for 'Long'");
+          "i[2]<3, i[2]<3 -> NotImplementedError: \"igammac_cpu\" not implemented for 'Long'", .one_device = "igammac");
 TS_BINARY(special_zeta, Zeta, kSpec | kNumberOperands, "Hurwitz's zeta function: the sum of (other + k) ** -self.",
-          "i[3]<4, i[3]<4");
+          "i[3]<4, i[3]<4", .forms = kFormsOfEitherNumber);
 TS_BINARY(special_xlog1py, Xlog1py, kSpec | kNumberOperands, "x * log1p(y), 0 where x is 0.",
-          "f[3,4], p[3,4]\nf[3], g[2,1]\ni[3]<4, i[3]<4");
+          "f[3,4], p[3,4]\nf[3], g[2,1]\ni[3]<4, i[3]<4", .forms = kFormsOfEitherNumber);
 TS_BINARY(
     logaddexp2, Logaddexp2, kFunction | kMethod | kOut, "log2(2 ** x + 2 ** y), without overflow.",
-    "f[3,4], f[3,4]\nf[3], f[2,1]\ni[3]<4, i[3]<4 -> NotImplementedError: \"logaddexp2_cpu\" not implemented for 'Long'");
+    "f[3,4], f[3,4]\nf[3], f[2,1]\ni[3]<4, i[3]<4 -> NotImplementedError: \"logaddexp2_cpu\" not implemented for 'Long'",
+    .one_device = "logaddexp2");
 TS_BINARY(nextafter, NextAfter, kFunction | kMethod | kInplace | kOut,
           "The next number after self on the way to other.",
-          "i[2]<3, i[2]<3 -> NotImplementedError: \"nextafter_cpu\" not implemented for 'Long'");
+          "i[2]<3, i[2]<3 -> NotImplementedError: \"nextafter_cpu\" not implemented for 'Long'",
+          .one_device = "nextafter");
 TS_BINARY(gcd, Two<SpecialId::gcd>, kAll | kNoGrad, "The greatest common divisor.",
-          "i[3]<9, i[3]<9\nf[2], f[2] -> NotImplementedError: \"gcd_cpu\" not implemented for 'Float'");
+          "i[3]<9, i[3]<9\nf[2], f[2] -> NotImplementedError: \"gcd_cpu\" not implemented for 'Float'",
+          .one_device = "gcd");
 TS_BINARY(lcm, Two<SpecialId::lcm>, kAll | kNoGrad, "The least common multiple.",
-          "i[3]<9, i[3,1]<9\nf[2], f[2] -> NotImplementedError: \"lcm_cpu\" not implemented for 'Float'");
+          "i[3]<9, i[3,1]<9\nf[2], f[2] -> NotImplementedError: \"lcm_cpu\" not implemented for 'Float'",
+          .one_device = "lcm");
 
 template <SpecialId id>
 Tensor at_number(Scalar x, const Tensor& n) {
@@ -372,7 +377,8 @@ Tensor at_number(Scalar x, const Tensor& n) {
 
 #define TS_POLYNOMIAL(NAME, DOC)                                                                                   \
   TS_OP(special_##NAME, "special_" #NAME "(Tensor x, Tensor n) -> Tensor", DOC, kSpec | kNumberOperands | kNoGrad, \
-        Two<SpecialId::special_##NAME>, "f[3,4], i[4]<9\ni[3]<4, i[3]<4");                                         \
+        Two<SpecialId::special_##NAME>, "f[3,4], i[4]<9\ni[3]<4, i[3]<4",                                          \
+        .forms = "Tensor x, Tensor n\nScalar x, Tensor n\nTensor x, Scalar n");                                    \
   TS_OP(special_##NAME, "special_" #NAME ".x_scalar(Scalar x, Tensor n) -> Tensor", DOC, kSpec | kNoGrad,          \
         &at_number<SpecialId::special_##NAME>, "0.3, i[4]<9")
 TS_POLYNOMIAL(chebyshev_polynomial_t, "The Chebyshev polynomial of the first kind, of degree n.");

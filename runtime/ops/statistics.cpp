@@ -312,27 +312,38 @@ TS_WITH_MEAN(var_mean, false, "Variance and mean.");
 TS_OP(nanmean, "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The mean of what is not NaN.", kBoth | kOut, &nanmean,
       "f[3,4]\n"
-      "f[3,4], [0]");
+      "f[3,4], [0]",
+      .out_as_asked = kOutStructured.text);
 TS_OP(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
       "The smallest and the largest.", kBoth | kOut, &aminmax,
       "f[3,4]\n"
-      "f[3,4], dim=1, keepdim=True");
+      "f[3,4], dim=1, keepdim=True",
+      .out = kOutStructured);
 TS_OP(hash_tensor, "hash_tensor(Tensor self, int[1]? dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
       "Exclusive or of the elements' bits as float64 or int64, of all or along dim.", kBoth | kOut | kNoGrad,
       &hash_tensor,
       "f[3,4]\ni[5,3]<9, 0\nb[2,3,4], [0, 2], keepdim=True\nf[]\n"
       "f[0] -> RuntimeError: hash_tensor: Expected reduction dim to be specified for input.numel() == 0.\n"
       "f[2], mode=1 -> RuntimeError: Unknown hash_tensor mode: 1\n"
-      "c[2] -> NotImplementedError: \"xor_sum_cpu\" not implemented for 'ComplexFloat'");
+      "c[2] -> NotImplementedError: \"xor_sum_cpu\" not implemented for 'ComplexFloat'",
+      .out = {OutRule::Same, "Expected result to be of dtype uint64, but got $O"});
+OutRule out_of_norm(const OpCall& c, const Tensor&) {
+  constexpr OutRule kNuclear{OutRule::Same, "linalg.matrix_norm expected out tensor dtype $R but got: $O"};
+  return c.args[1].text() == "nuc" ? kNuclear : kOutStructured;
+}
 TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-      "The p-norm.", kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1");
+      "The p-norm.", kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1",
+      .out = kOutStructured, .autocast_cuda = Autocast::Float32);
 TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The Frobenius or the nuclear norm.", kSummed | kOut, &norm_name,
-      "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.");
+      "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.",
+      .out = kOutStructured, .out_of_call = out_of_norm);
 TS_OP(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
       "log(sum(exp(x))) without overflow.", kFunction | kMethod | kSpecial | kOut, LogSumExp,
       "f[3,4], 1\nf[3,4], 0, True\nf[3,4,2], [0, 2]\nf[3,40,2], 1\nc[3,4], 1\ni[3]<4, 0\n"
-      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
+      "f[3], 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+      .out = {OutRule::Castable, "logsumexp(): Expected floating point type for result tensor, but got: $O"},
+      .autocast_cuda = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

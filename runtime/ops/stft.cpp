@@ -44,9 +44,10 @@ struct StftArguments {
   optional<bool> onesided, return_complex, align;
 
   std::string shown_with(const Tensor& self) const {
-    return text("stft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
-                ", ", shown(window), ", normalized=", int(normalized), ", ", shown("onesided", onesided), ", ",
-                shown("return_complex", return_complex), ", ", shown("align_to_window", align), ") ");
+    return text("stft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop,
+                ", win_length=", length, ", ", shown(window), ", normalized=", int(normalized), ", ",
+                shown("onesided", onesided), ", ", shown("return_complex", return_complex), ", ",
+                shown("align_to_window", align), ") ");
   }
   void check_all(const Tensor& self) const {
     check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::NotImplemented, shown_with(self),
@@ -77,8 +78,8 @@ Tensor stft(const Tensor& signal, int64_t n_fft, optional<int64_t> hop, optional
             optional<bool> onesided, optional<bool> return_complex, optional<bool> align) {
   check(!center || !align, kRuntime, "stft align_to_window should only be set when center = false");
   const Tensor self = center ? extended(signal, n_fft, pad_mode) : signal;
-  const StftArguments a{n_fft, hop.value_or(n_fft / 4), length.value_or(n_fft), window, normalized,
-                        onesided, return_complex, align};
+  const StftArguments a{
+      n_fft, hop.value_or(n_fft / 4), length.value_or(n_fft), window, normalized, onesided, return_complex, align};
   if (!window)
     Context::current().warn(
         "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. Other "
@@ -138,9 +139,10 @@ struct IstftArguments {
   bool return_complex;
 
   std::string shown_with(const Tensor& self) const {
-    return text("istft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop, ", win_length=", length,
-                ", ", shown(window), ", center=", int(center), ", normalized=", int(normalized), ", ",
-                shown("onesided", onesided), ", ", shown("length", points), ", return_complex=", int(return_complex), ") ");
+    return text("istft(", class_text(self.dtype()), self.sizes(), ", n_fft=", n_fft, ", hop_length=", hop,
+                ", win_length=", length, ", ", shown(window), ", center=", int(center),
+                ", normalized=", int(normalized), ", ", shown("onesided", onesided), ", ", shown("length", points),
+                ", return_complex=", int(return_complex), ") ");
   }
   bool is_half(const Tensor& self) const { return onesided.value_or(self.size(-2) != n_fft); }
   void check_all(const Tensor& self) const {
@@ -165,8 +167,8 @@ struct IstftArguments {
 Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop, optional<int64_t> length,
              const OptionalTensor& window, bool center, bool normalized, optional<bool> onesided,
              optional<int64_t> points, bool return_complex) {
-  const IstftArguments a{n_fft, hop.value_or(n_fft / 4), length.value_or(n_fft), window, center,
-                         normalized, onesided, points, return_complex};
+  const IstftArguments a{n_fft,  hop.value_or(n_fft / 4), length.value_or(n_fft), window, center, normalized, onesided,
+                         points, return_complex};
   if (!window)
     Context::current().warn(
         "A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to "
@@ -174,8 +176,8 @@ Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop, optional<
         "`window=torch.ones(n_fft, device=<device>)`.");
   check(is_complex(self.dtype()), TensorErrorKind::Type,
         "istft requires a complex-valued input tensor matching the output from stft with return_complex=True.");
-  check(self.dim() >= 2, TensorErrorKind::Index, "Dimension out of range (expected to be in range of [-", self.dim() + 1,
-        ", ", self.dim(), "], but got -3)");
+  check(self.dim() >= 2, TensorErrorKind::Index, "Dimension out of range (expected to be in range of [-",
+        self.dim() + 1, ", ", self.dim(), "], but got -3)");
   a.check_all(self);
   const DType real_dtype = real_type(self.dtype());
   Tensor w = centered(window, a.length, n_fft, real_dtype, self.device());
@@ -188,8 +190,7 @@ Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop, optional<
   const int64_t count = frames.sizes()[1], whole = n_fft + a.hop * (count - 1), start = center ? n_fft / 2 : 0;
   const int64_t end = points ? start + *points : center ? whole - n_fft / 2 : whole;
   const Tensor envelope = slice(overlapped(expand(w * w, {1, count, n_fft}), a.hop), 1, start, end, 1);
-  check(!any_true(abs(envelope) < 1e-11), kRuntime, a.shown_with(self),
-        "window overlap add min: 1\n[ CPUBoolType{} ]");
+  check(!any_true(abs(envelope) < 1e-11), kRuntime, a.shown_with(self), "window overlap add min: 1\n[ CPUBoolType{} ]");
   Tensor y = slice(overlapped(frames * w, a.hop), 1, start, end, 1) / envelope;
   if (self.dim() == 2) y = squeeze(y, 0);
   if (end <= whole) return y;
@@ -200,33 +201,36 @@ Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop, optional<
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
-TS_OP(stft,
-      "stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
-      "str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, "
-      "bool? align_to_window=None) -> Tensor",
-      "The Fourier transforms of overlapping frames of a signal, times a window.", kBoth, &stft,
-      "f[20], 8, window=p[8], return_complex=True\n"
-      "f[2,20], 8, 3, 5, p[5], False, return_complex=True, normalized=True\n"
-      "f[20], 8, 3, 5, p[5], False, return_complex=True, align_to_window=True\n"
-      "c[20], 6, window=p[6], pad_mode='constant'\n"
-      "f[20], 7, window=p[7], return_complex=True, onesided=False\n"
-      "f[20], 8, window=p[8] -> RuntimeError: stft requires the return_complex parameter be given for real inputs\n"
-      "f[20], 8, 0, window=p[8], return_complex=True -> RuntimeError: stft(torch.FloatTensor[28], n_fft=8, hop_length=0, "
-      "win_length=8, window=torch.FloatTensor{[8]}, normalized=0, onesided=None, return_complex=1, align_to_window=None) : "
-      "expected hop_length > 0, but got hop_length=0\n"
-      "f[20], 8, window=p[7], return_complex=True -> RuntimeError: stft(torch.FloatTensor[28]\n"
-      "c[20], 8, window=p[8], onesided=True -> RuntimeError: Cannot have onesided output if window or input is complex");
-TS_OP(istft,
-      "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
-      "bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
-      "The signal whose short-time Fourier transform comes nearest.", kBoth, &istft,
-      "c[5,6], 8, window=g[8]\n"
-      "c[2,4,5], 6, 2, 5, g[5], normalized=True, length=9\n"
-      "c[6,4], 6, 2, window=g[6], onesided=False, return_complex=True, center=False\n"
-      "f[5,6], 8, window=g[8] -> TypeError: istft requires a complex-valued input tensor\n"
-      "c[6,3], 8, window=g[8] -> RuntimeError: istft(CPUComplexFloatType[6, 3], n_fft=8, hop_length=2, win_length=8, "
-      "window=torch.FloatTensor{[8]}, center=1, normalized=0, onesided=None, length=None, return_complex=0) : expected the "
-      "frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got 6");
+TS_OP(
+    stft,
+    "stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
+    "str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, "
+    "bool? align_to_window=None) -> Tensor",
+    "The Fourier transforms of overlapping frames of a signal, times a window.", kBoth, &stft,
+    "f[20], 8, window=p[8], return_complex=True\n"
+    "f[2,20], 8, 3, 5, p[5], False, return_complex=True, normalized=True\n"
+    "f[20], 8, 3, 5, p[5], False, return_complex=True, align_to_window=True\n"
+    "c[20], 6, window=p[6], pad_mode='constant'\n"
+    "f[20], 7, window=p[7], return_complex=True, onesided=False\n"
+    "f[20], 8, window=p[8] -> RuntimeError: stft requires the return_complex parameter be given for real inputs\n"
+    "f[20], 8, 0, window=p[8], return_complex=True -> RuntimeError: stft(torch.FloatTensor[28], n_fft=8, hop_length=0, "
+    "win_length=8, window=torch.FloatTensor{[8]}, normalized=0, onesided=None, return_complex=1, align_to_window=None) : "
+    "expected hop_length > 0, but got hop_length=0\n"
+    "f[20], 8, window=p[7], return_complex=True -> RuntimeError: stft(torch.FloatTensor[28]\n"
+    "c[20], 8, window=p[8], onesided=True -> RuntimeError: Cannot have onesided output if window or input is complex",
+    .autocast = Autocast::Float32);
+TS_OP(
+    istft,
+    "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
+    "bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
+    "The signal whose short-time Fourier transform comes nearest.", kBoth, &istft,
+    "c[5,6], 8, window=g[8]\n"
+    "c[2,4,5], 6, 2, 5, g[5], normalized=True, length=9\n"
+    "c[6,4], 6, 2, window=g[6], onesided=False, return_complex=True, center=False\n"
+    "f[5,6], 8, window=g[8] -> TypeError: istft requires a complex-valued input tensor\n"
+    "c[6,3], 8, window=g[8] -> RuntimeError: istft(CPUComplexFloatType[6, 3], n_fft=8, hop_length=2, win_length=8, "
+    "window=torch.FloatTensor{[8]}, center=1, normalized=0, onesided=None, length=None, return_complex=0) : expected the "
+    "frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got 6");
 
 }  // namespace
 }  // namespace tessera::tensor

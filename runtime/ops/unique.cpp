@@ -274,29 +274,21 @@ Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minle
 }
 
 constexpr uint32_t kBoth = kFunction | kMethod;
-const OpRegistration register_unique{
-    "unique",
+TS_BOXED(
+    unique,
     "unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
-    "The different values, in order.",
-    kBoth | kNoGrad | kDataDependent,
-    &unique_op,
-    {},
-    0,
+    "The different values, in order.", kBoth | kNoGrad | kDataDependent, &unique_op,
     "i[20]<6\n"
     "i[4,5]<6, True, True, True\n"
     "i[12,2]<2, True, True, True, 0\n"
     "f[0]\n"
-    "f[2,2], dim=3 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 3)"};
-const OpRegistration register_consecutive{
-    "unique_consecutive",
+    "f[2,2], dim=3 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 3)");
+TS_BOXED(
+    unique_consecutive,
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]",
-    "Each run of equal values once.",
-    kBoth | kNoGrad | kDataDependent,
-    &unique_consecutive_op,
-    {},
-    0,
+    "Each run of equal values once.", kBoth | kNoGrad | kDataDependent, &unique_consecutive_op,
     "i[20]<2, True, True\n"
-    "i[12,1]<2, True, True, 0"};
+    "i[12,1]<2, True, True, 0");
 TS_OP(
     searchsorted,
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, "
@@ -317,25 +309,42 @@ TS_OP(
     "dtype Float\n"
     "f{0,1}, f[2], sorter=i{0,2} -> RuntimeError: torch.searchsorted(): sorter index out of range\n"
     "f[], f[2] -> RuntimeError: torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
-    "dimension");
+    "dimension",
+    .out =
+        {OutRule::Same,
+         "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is $I"},
+    .out_unrecorded = true, .one_device = "Tensor_searchsorted");
 TS_OP(
     searchsorted,
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, "
     "Tensor? sorter=None) -> Tensor",
-    "Where a value would go among sorted ones.", kFunction | kNoGrad | kOut, &searchsorted_number, "f{0,1,2.5,4}, 1.5");
-TS_OP(bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Between which boundaries each value lies.", kFunction | kNoGrad | kOut, &bucketize,
-      "f[3,2], f{0,1,2.5,4}\n"
-      "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)");
-TS_OP(bucketize,
-      "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-      "Between which boundaries a value lies.", kFunction | kNoGrad | kOut, &bucketize_number, "1.5, f{0,1,2.5,4}");
+    "Where a value would go among sorted ones.", kFunction | kNoGrad | kOut, &searchsorted_number, "f{0,1,2.5,4}, 1.5",
+    .out =
+        {OutRule::Same,
+         "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is $I"},
+    .out_unrecorded = true);
+TS_OP(
+    bucketize, "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    "Between which boundaries each value lies.", kFunction | kNoGrad | kOut, &bucketize,
+    "f[3,2], f{0,1,2.5,4}\n"
+    "f[3], f[2,2] -> RuntimeError: boundaries tensor must be 1 dimension, but got dim(2)",
+    .out =
+        {OutRule::Same,
+         "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is $I"},
+    .one_device = "Tensor_bucketize");
+TS_OP(
+    bucketize, "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    "Between which boundaries a value lies.", kFunction | kNoGrad | kOut, &bucketize_number, "1.5, f{0,1,2.5,4}",
+    .out = {
+        OutRule::Same,
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype $O and out_int32 flag is $I"});
 TS_OP(bincount, "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
       "How often each number from 0 on occurs.", kBoth | kNoGrad | kDataDependent, &bincount,
       "i[30]<7\n"
       "i[5]<4, f[5], 9\n"
       "i{1,-1} -> RuntimeError: bincount only supports 1-d non-negative integral inputs.\n"
-      "f[3] -> NotImplementedError: \"bincount_cpu\" not implemented for 'Float'");
+      "f[3] -> NotImplementedError: \"bincount_cpu\" not implemented for 'Float'",
+      .one_device = "_bincount");
 
 }  // namespace
 }  // namespace tessera::tensor

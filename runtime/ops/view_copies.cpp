@@ -72,8 +72,10 @@ TS_OP(narrow_copy, "narrow_copy(Tensor self, int dim, int start, int length) -> 
       "f[4], 0, 1, -1 -> RuntimeError: start (1) + length (-1) exceeds dimension size (4).");
 TS_OP(view_copy, "view_copy(Tensor self, int[] size) -> Tensor", "A copy in another shape.", kCopies, &view_copy,
       "f[2,3], [3, -1]\n"
-      "f[2,3].t, [6]");
-TS_OP(alias_copy, "alias_copy(Tensor self) -> Tensor", "A copy, row by row.", kCopies, &alias_copy, "f[2,3].t");
+      "f[2,3].t, [6]",
+      .out = kOutStructured);
+TS_OP(alias_copy, "alias_copy(Tensor self) -> Tensor", "A copy, row by row.", kCopies, &alias_copy, "f[2,3].t",
+      .out = kOutStructured);
 TS_OP(detach_copy, "detach_copy(Tensor self) -> Tensor", "A copy, row by row.", kCopies, &alias_copy, "f[2,3].t");
 TS_OP(slice_copy, "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
       "A copy of some items of a dimension.", kCopies, &slice_copy,
@@ -82,9 +84,10 @@ TS_OP(slice_copy, "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, in
       "f[5], 0, 1, 4, 0 -> RuntimeError: slice step must be positive\n"
       "f[] -> IndexError: slice() cannot be applied to a 0-dim tensor.");
 TS_OP(expand_copy, "expand_copy(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
-      "A copy with dimensions of size 1 repeated.", kCopies, &expand_copy, "f[3,1], [2, -1, 4]");
+      "A copy with dimensions of size 1 repeated.", kCopies, &expand_copy, "f[3,1], [2, -1, 4]", .out = kOutStructured);
 TS_OP(unfold_copy, "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
-      "All windows of a size along a dimension, copied.", kCopies, &unfold_copy, "f[5,2], 0, 3, 1");
+      "All windows of a size along a dimension, copied.", kCopies, &unfold_copy, "f[5,2], 0, 3, 1",
+      .out = kOutStructured);
 TS_OP(fill, "fill.Scalar(Tensor self, Scalar value) -> Tensor", "A tensor like self, of one value.", kFunction,
       FillNumber,
       "f[2,3], 2.5\n"
@@ -92,7 +95,8 @@ TS_OP(fill, "fill.Scalar(Tensor self, Scalar value) -> Tensor", "A tensor like s
 TS_OP(fill, "fill.Tensor(Tensor self, Tensor value) -> Tensor", "A tensor like self, of one value.", kFunction,
       FillTensor,
       "f[2,3], f[]\n"
-      "f[2], f[2] -> RuntimeError: fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions.");
+      "f[2], f[2] -> RuntimeError: fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions.",
+      .any_device = true);
 TS_OP(unsafe_split, "unsafe_split(Tensor self, int split_size, int dim=0) -> Tensor[]",
       "split; autograd does not know that the parts share memory.", kBoth, &unsafe_split, "f[5,2], 2");
 TS_OP(unsafe_split_with_sizes, "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",

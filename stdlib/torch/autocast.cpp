@@ -13,23 +13,27 @@
 namespace tessera::stdlib {
 namespace {
 
-// The lists of torch/amp/_lists.tsr, in their order.
-enum class Policy : uint8_t { None = 1, Lower, Float32, Total, Widest, Product };
+using tensor::Autocast;
 
-Policy policy_of(Interpreter& in, std::string_view name, bool cuda) {
+// What an entry of that name says, or for functions of the language torch/amp/_lists.tsr, which names them in the order of Autocast.
+Autocast policy_of(Interpreter& in, std::string_view name, bool cuda) {
   if (name.starts_with("special_")) name.remove_prefix(8);
+  for (const OpEntry* entry : tensor::find_op(name))
+    if (const Autocast said = cuda ? entry->facts->autocast_cuda : entry->facts->autocast; said != Autocast::None)
+      return said;
   const Value* table = dict_get_text(in.import("torch.amp._lists")->dict, cuda ? "CUDA" : "CPU");
   const Value* place = table != nullptr && is_dict(*table) ? dict_get_text(as_dict(*table), name) : nullptr;
   const bool is_policy = place != nullptr && place->is_int() && place->as_int() > 0 &&
-                         place->as_int() <= static_cast<int64_t>(Policy::Product);
-  return is_policy ? static_cast<Policy>(place->as_int()) : Policy::None;
+                         place->as_int() <= static_cast<int64_t>(Autocast::Product);
+  return is_policy ? static_cast<Autocast>(place->as_int()) : Autocast::None;
 }
 
-// Asked of an op once.
-Policy policy_of(Interpreter& in, OpFunction& function, bool cuda) {
+// Asked of an op once; 0: not yet.
+Autocast policy_of(Interpreter& in, OpFunction& function, bool cuda) {
   uint8_t& known = function.autocast[cuda];
-  if (known == 0) known = static_cast<uint8_t>(function.is_inplace ? Policy::None : policy_of(in, function.name, cuda));
-  return static_cast<Policy>(known);
+  if (known == 0)
+    known = 1 + static_cast<uint8_t>(function.is_inplace ? Autocast::None : policy_of(in, function.name, cuda));
+  return static_cast<Autocast>(known - 1);
 }
 
 std::span<const Value> items_of(const Value& v) {
@@ -60,10 +64,10 @@ class Caster {
   }
   DType lower() const { return state_.autocast.dtypes[cuda_]; }
 
-  DType type_for(Policy policy, std::span<const Value> values) const {
-    if (policy == Policy::Float32) return kFloat32;
+  DType type_for(Autocast policy, std::span<const Value> values) const {
+    if (policy == Autocast::Float32) return kFloat32;
     DType widest = lower();
-    if (policy != Policy::Widest) return widest;
+    if (policy != Autocast::Widest) return widest;
     for (const Tensor* t : tensors_of(state_, values)) {
       if (!eligible(*t) || t->dtype() == widest) continue;
       if (t->dtype() != kFloat32 && widest != kFloat32)
@@ -154,18 +158,18 @@ bool call_autocast(Interpreter& in, OpFunction& function, const Args& args, Valu
   TorchState& state = torch_state(in);
   const std::span<const Value> given(args.values, args.count);
   const auto listed = [&](bool cuda) {
-    return state.autocast.on[cuda] && policy_of(in, function, cuda) != Policy::None;
+    return state.autocast.on[cuda] && policy_of(in, function, cuda) != Autocast::None;
   };
   if (!listed(false) && !listed(true)) return false;
   const std::optional<bool> cuda = device_of(state, given);
   if (!cuda || !listed(*cuda)) return false;
   for (uint32_t i = 0; i < args.count; ++i)
     if (is_keyword(args, i, "out") && !args[i].is_none()) return false;
-  const Policy policy = policy_of(in, function, *cuda);
+  const Autocast policy = policy_of(in, function, *cuda);
   const Caster caster(in, *cuda);
   const Off off(state.autocast);
-  if (policy == Policy::Total) return call_total(in, function, args, caster, result);
-  if (policy == Policy::Product) {
+  if (policy == Autocast::Total) return call_total(in, function, args, caster, result);
+  if (policy == Autocast::Product) {
     result = caster.cast(call_op(in, function, args), caster.lower());
     return true;
   }
@@ -185,7 +189,7 @@ Value autocasts(Interpreter& in, const Args& args) {
   const AutocastModes& modes = torch_state(in).autocast;
   if (!modes.any) return Value::boolean(false);
   const auto listed = [&](bool cuda) {
-    return modes.on[cuda] && policy_of(in, text_of(args[0]), cuda) != Policy::None;
+    return modes.on[cuda] && policy_of(in, text_of(args[0]), cuda) != Autocast::None;
   };
   return Value::boolean(listed(false) || listed(true));
 }
@@ -196,7 +200,7 @@ Value autocast(Interpreter& in, const Args& args) {
   std::vector<Value> values;
   dict_for_each(object_cast<Dict>(args[2]), [&](const Value&, const Value& v) { values.push_back(v); });
   if (const std::optional<bool> cuda = device_of(state, values))
-    if (const Policy policy = policy_of(in, text_of(args[0]), *cuda); policy != Policy::None)
+    if (const Autocast policy = policy_of(in, text_of(args[0]), *cuda); policy != Autocast::None)
       in_torch(in, args, [&] {
         const Caster caster(in, *cuda);
         const DType to = caster.type_for(policy, values);

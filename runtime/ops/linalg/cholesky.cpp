@@ -149,7 +149,8 @@ TS_OP(
     "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
     "The Cholesky factor, and 0 or the order of the minor that is not positive.", kLinalg | kOut, &cholesky_ex,
     "f[3,3].s\nf[2,3,3].s, upper=True\nc[2,2].s\nf{1,1} -> RuntimeError: linalg.cholesky: The input tensor A must have\n"
-    "f[2,2].z, check_errors=True -> RuntimeError: linalg.cholesky_ex: The factorization could not be");
+    "f[2,2].z, check_errors=True -> RuntimeError: linalg.cholesky_ex: The factorization could not be",
+    .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(
     linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
     "The lower triangular L with L @ L.mH equal to a positive definite matrix.", kLinalg | kOut, &cholesky,
@@ -158,19 +159,22 @@ TS_OP(
     "i[2,2]<3 -> NotImplementedError: linalg.cholesky: Expected a floating point or complex tensor as input. Got Long\n"
     "f[2,2]:float16 -> NotImplementedError: \"cholesky_cpu\" not implemented for 'Half'\n"
     "f[2,2].z -> RuntimeError: linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading minor of order 1 is not positive-definite).\n"
-    "f[2,2,2].z -> RuntimeError: linalg.cholesky: (Batch element 0): The factorization could not be");
+    "f[2,2,2].z -> RuntimeError: linalg.cholesky: (Batch element 0): The factorization could not be",
+    .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(
     cholesky_solve, "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     "X with (L @ L.mH) @ X equal to self, L a Cholesky factor.", kBoth | kOut, CholeskySolve,
     "f[3,2], f[3,3].l\nf[3,2], f[3,3].u, True\nf[2,3,1], f[3,3].l\nc[2,1], c[2,2].l\n"
     "f[3], f[3,3] -> RuntimeError: b should have at least 2 dimensions, but has 1 dimensions instead\n"
-    "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for cholesky_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2");
+    "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for cholesky_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2",
+    .out = kOutSafely, .any_device = true, .autocast = Autocast::Float32);
 TS_OP(
     cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     "The inverse of L @ L.mH, L a Cholesky factor.", kBoth | kOut, CholeskyInverse,
     "f[3,3].l\nf[2,3,3].u, True\n"
     "f[2,2].z -> RuntimeError: cholesky_inverse: The diagonal element 1 is zero, the inversion could not be completed\n"
-    "f[2,3] -> RuntimeError: cholesky_inverse: A must be batches of square matrices, but they are 2 by 3 matrices");
+    "f[2,3] -> RuntimeError: cholesky_inverse: A must be batches of square matrices, but they are 2 by 3 matrices",
+    .out = {OutRule::Castable, kOutSafely.text, TensorErrorKind::Runtime, true}, .autocast = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -87,18 +87,21 @@ TS_OP(
     "f[3,4]\nf[5]\nf[3,4], correction=0\nf[2,3], fweights=i{1,2,1}\nf[2,3], aweights=p[3]\nf[2,3], fweights=i{1,2,1}, aweights=p[3]\nc[2,4]\ni[2,4]<9\n"
     "f[2,2,2] -> RuntimeError: cov(): expected input to have two or fewer dimensions but got an input with 3 dimensions\n"
     "f[2,3], fweights=p[3] -> RuntimeError: cov(): expected fweights to have integral dtype but got fweights with Float dtype\n"
-    "f[2,3], aweights=p[2] -> RuntimeError: cov(): expected aweights to have the same numel as there are observations in the input but got 2 != 3");
+    "f[2,3], aweights=p[2] -> RuntimeError: cov(): expected aweights to have the same numel as there are observations in the input but got 2 != 3",
+    .autocast = Autocast::Product, .autocast_cuda = Autocast::Product);
 TS_OP(
     corrcoef, "corrcoef(Tensor self) -> Tensor", "The correlation coefficients of the rows.", kBoth | kLayoutMatters,
     &corrcoef,
     "f[3,5]\nf[5]\nc[2,5]\ni[2,4]<9\n"
-    "f[2,2,2] -> RuntimeError: corrcoef(): expected input to have two or fewer dimensions but got an input with 3 dimensions");
+    "f[2,2,2] -> RuntimeError: corrcoef(): expected input to have two or fewer dimensions but got an input with 3 dimensions",
+    .autocast = Autocast::Product, .autocast_cuda = Autocast::Product);
 TS_OP(renorm, "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
       "Parts along dim scaled down to a largest p-norm.", kBoth | kInplace | kOut, &renorm,
       "f[3,2], 2, 0, 1.5\nf[3,2], 1, 1, 0.5\nc[2,2], 2, 0, 1\nf[2,2,2], 3, -1, 1\n"
       "f[3], 2, 0, 1 -> RuntimeError: renorm: input needs at least 2 dimensions, got 1 dimensions\n"
       "f[2,2], -1, 0, 1 -> RuntimeError: renorm: non-positive-norm not supported\n"
-      "f[2,2], 2, 0, -1 -> RuntimeError: renorm: expected maxnorm to be >= 0 but got -1");
+      "f[2,2], 2, 0, -1 -> RuntimeError: renorm: expected maxnorm to be >= 0 but got -1",
+      .out = kOutStructured, .autocast_cuda = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

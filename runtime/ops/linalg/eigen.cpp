@@ -216,22 +216,31 @@ TS_OP(linalg_eigh, "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalue
       "f[3] -> RuntimeError: linalg.eigh: The input tensor A must have at least 2 dimensions.\n"
       "f[2,3] -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices\n"
       "i[2,2]<3 -> NotImplementedError: \"linalg_eigh_cpu\" not implemented for 'Long'\n"
-      "f[2,2], 'X' -> RuntimeError: Expected UPLO argument to be 'L' or 'U', but got X");
+      "f[2,2], 'X' -> RuntimeError: Expected UPLO argument to be 'L' or 'U', but got X",
+      .out = {.takes = OutRule::Same, .text = kOutStructured.text, .takes_strides = true, .last_first = true},
+      .autocast = Autocast::Float32);
 TS_OP(linalg_eigvalsh, "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
       "The eigenvalues of Hermitian matrices, ascending.", kLinalg | kOut, &linalg_eigvalsh,
       "f[3,3].s\nc[3,3].s\nf[2,3,3].s, 'U'\nf[0,0]\n"
-      "f[2,3] -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices");
+      "f[2,3] -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices",
+      .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(linalg_eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
       "The eigenvalues and eigenvectors, complex, of square matrices.", kLinalg | kOut, Eig,
       "f[0,0]\nf[0,2,2]\n"
       "f[3] -> RuntimeError: linalg.eig: The input tensor A must have at least 2 dimensions.\n"
       "f[2,3] -> RuntimeError: linalg.eig: A must be batches of square matrices, but they are 2 by 3 matrices\n"
       "i[2,2]<3 -> RuntimeError: Unknown Complex ScalarType for Long\n"
-      "f[2,2]:float16 -> NotImplementedError: \"linalg_eig_out_cpu\" not implemented for 'Half'");
+      "f[2,2]:float16 -> NotImplementedError: \"linalg_eig_out_cpu\" not implemented for 'Half'",
+      .out = {OutRule::Castable,
+              "torch.$n: Expected eigenvalues to be safely castable from $R dtype, but got eigenvalues with dtype $O"},
+      .autocast = Autocast::Float32);
 TS_OP(linalg_eigvals, "linalg_eigvals(Tensor self) -> Tensor", "The eigenvalues, complex, of square matrices.",
       kLinalg | kOut, &eigvals,
       "f[3,3]\nf[2,2,2]\nc[3,3]\nf[0,0]\n"
-      "f[2,3] -> RuntimeError: linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices");
+      "f[2,3] -> RuntimeError: linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices",
+      .out = {OutRule::Castable,
+              "torch.$n: Expected eigenvalues to be safely castable from $R dtype, but got eigenvalues with dtype $O"},
+      .autocast = Autocast::Float32);
 TS_OP(
     linalg_matrix_sqrth, "linalg_matrix_sqrth(Tensor self) -> Tensor",
     "The positive definite square root of a Hermitian positive definite matrix.", kLinalg, MatrixSqrth,

@@ -281,21 +281,27 @@ TS_OP(
     "f[3], f[3] -> RuntimeError: torch.linalg.lstsq: input must have at least 2 dimensions.\n"
     "f[3,2], f[2,2] -> RuntimeError: torch.linalg.lstsq: input.size(-2) should match other.size(-2)\n"
     "i[2,2]<3, i[2,2]<3 -> RuntimeError: This function doesn't handle types other than float and double\n"
-    "f[3,2], f[3,2], driver='x' -> RuntimeError: torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
+    "f[3,2], f[3,2], driver='x' -> RuntimeError: torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)",
+    .out = {OutRule::Castable,
+            "torch.$n: Expected solution to be safely castable from $R dtype, but got solution with dtype $O",
+            TensorErrorKind::Runtime, true},
+    .autocast = Autocast::Float32);
 TS_OP(
     linalg_ldl_factor_ex,
     "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)",
     "L and D in one matrix, the exchanges, and 0 or the place of a 0 in D.", kLinalg | kOut | kNoGrad, &ldl_factor_ex,
     "f[3,3].s\nc[3,3].s, hermitian=True\nc[3,3]\nf[2,3,3]\nf[0,0]\n"
-    "f[3] -> RuntimeError: torch.linalg.ldl_factor_ex: The input tensor A must have at least 2 dimensions.");
+    "f[3] -> RuntimeError: torch.linalg.ldl_factor_ex: The input tensor A must have at least 2 dimensions.",
+    .out = kOutStructured);
 TS_OP(linalg_ldl_factor, "linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
       "L and D in one matrix, and the exchanges.", kLinalg | kOut | kNoGrad, &ldl_factor,
-      "f[3,3].s\nf[2,2].z -> RuntimeError: torch.linalg.ldl_factor: D[1,1] is zero");
+      "f[3,3].s\nf[2,2].z -> RuntimeError: torch.linalg.ldl_factor: D[1,1] is zero", .out = kOutStructured);
 TS_OP(
     linalg_ldl_solve, "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
     "X with A @ X equal to B, from what ldl_factor answers of A.", kLinalg | kOut | kNoGrad, LdlSolve,
     "f[3,3], i{1,2,3}:int32, f[3,2]\nc[2,2], i{1,2}:int32, c[2,1], hermitian=True\nf[2,2], i{1,2}:int32, f[2,2,1]\n"
-    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is 2 by 2 but each b matrix is 3 by 2");
+    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is 2 by 2 but each b matrix is 3 by 2",
+    .out = kOutStructured, .one_device = "linalg_ldl_solve");
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -282,18 +282,21 @@ TS_OP(
     &lu_factor_ex,
     "f[3,3]\nf[4,3]\nf[2,4]\nf[2,2,3]\nc[2,2]\nf[0,3]\n"
     "f[2,2].z, check_errors=True -> RuntimeError: torch.linalg.lu_factor_ex: U[1,1] is zero and using it on lu_solve\n"
-    "f[3] -> RuntimeError: torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: [3] instead");
+    "f[3] -> RuntimeError: torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: [3] instead",
+    .out = kOutStructured);
 TS_OP(linalg_lu_factor, "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
       "L and U in one matrix, and the row exchanges.", kLinalg | kOut, &lu_factor,
       "f[3,3]\nf[4,2]\nc[2,3]\n"
       "f[2,2].z -> RuntimeError: torch.linalg.lu_factor: U[1,1] is zero and using it on lu_solve\n"
       "f[2,2,2].z -> RuntimeError: torch.linalg.lu_factor: (Batch element 0): U[1,1] is zero\n"
       "f[2,2], pivot=False -> RuntimeError: linalg.lu_factor: LU without pivoting is not implemented on the CPU\n"
-      "i[2,2]<3 -> NotImplementedError: \"lu_cpu\" not implemented for 'Long'");
+      "i[2,2]<3 -> NotImplementedError: \"lu_cpu\" not implemented for 'Long'",
+      .out = kOutStructured);
 TS_OP(linalg_lu, "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
       "P, L and U with A equal to P @ L @ U.", kLinalg | kOut, Lu,
       "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,3]\nc[3,3]\nc[3,2]\nf[0,3]\nf[2,0]\n"
-      "f[3] -> RuntimeError: linalg.lu: Expected tensor with 2 or more dimensions. Got size: [3] instead");
+      "f[3] -> RuntimeError: linalg.lu: Expected tensor with 2 or more dimensions. Got size: [3] instead",
+      .out = kOutStructured);
 TS_OP(
     lu_unpack,
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
@@ -301,7 +304,8 @@ TS_OP(
     "f[3,3], i{2,3,3}:int32\nf[2,4], i{2,2}:int32\nf[4,2], i{2,4}:int32\nf[3,3], i{2,3,3}:int32, False\nf[3,3], i{1,2,3}:int32, True, False\n"
     "f[2,2], i{1,2} -> RuntimeError: torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
     "f[2,2], i{1,9}:int32 -> RuntimeError: pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.\n"
-    "f[2,2], i{1}:int32 -> ValueError: Expected LU_pivots to have shape [2] but got [1] instead.");
+    "f[2,2], i{1}:int32 -> ValueError: Expected LU_pivots to have shape [2] but got [1] instead.",
+    .out = kOutStructured, .one_device = "lu_unpack");
 TS_OP(
     linalg_lu_solve,
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
@@ -311,10 +315,12 @@ TS_OP(
     "c[2,2], i{2,2}:int32, c[1,2], left=False\nc[2,2], i{2,2}:int32, c[1,2], left=False, adjoint=True\n"
     "f[2,2], i{1,2}, f[2,2] -> RuntimeError: linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32\n"
     "f[2,2], i{1,2,3}:int32, f[2,2] -> RuntimeError: linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix\n"
-    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)");
+    "f[2,2], i{1,2}:int32, f[3,2] -> RuntimeError: linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)",
+    .out = kOutStructured, .one_device = "linalg_lu_solve");
 TS_OP(lu_solve, "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
       "X with A @ X equal to self, from what lu_factor answers of A.", kFunction | kMethod | kOut, &lu_solve,
-      "f[3,2], f[3,3], i{2,3,3}:int32");
+      "f[3,2], f[3,3], i{2,3,3}:int32", .out = kOutStructured, .one_device = "linalg_lu_solve",
+      .autocast = Autocast::Float32);
 TS_OP(lu, "lu(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]", "As torch.linalg.lu_factor.", kMethod,
       &torch_lu, "f[3,3]\nf[3,3], True, True");
 TS_OP(_lu_with_info,

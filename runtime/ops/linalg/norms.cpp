@@ -198,7 +198,8 @@ TS_OP(
     "The norm of vectors, of all elements or over dim.", kNorm, &linalg_vector_norm,
     "f[3,4]\nf[3,4], 1, 1\nf[3,4], 3, [0, 1], True\nc[2,3], 2, 1\nf[0]\nf[3], 2, dtype=float64\n"
     "f[0], inf -> RuntimeError: linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an identity\n"
-    "i[3]<4 -> NotImplementedError: linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long");
+    "i[3]<4 -> NotImplementedError: linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long",
+    .out = kOutStructured, .out_as_asked = kOutStructured.text, .autocast_cuda = Autocast::Total);
 TS_OP(
     linalg_matrix_norm,
     "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -206,34 +207,40 @@ TS_OP(
     "f[3,2]\nf[3,2], 'nuc'\nf[2,3,2], 'nuc', [0, 2], True\nc[2,2], 'nuc'\nc[2,2]\n"
     "f[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.\n"
     "f[3] -> RuntimeError: linalg.matrix_norm: The input tensor A must have at least 2 dimensions.\n"
-    "f[2,2], 'fro', [0, 0] -> RuntimeError: linalg.matrix_norm: dims must be different. Got (0, 0)");
+    "f[2,2], 'fro', [0, 0] -> RuntimeError: linalg.matrix_norm: dims must be different. Got (0, 0)",
+    .out = {OutRule::Same, "$n expected out tensor dtype $R but got: $O"}, .autocast_cuda = Autocast::Total);
 TS_OP(
     linalg_matrix_norm,
     "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     "The norm of matrices.", kNorm, &matrix_norm_number,
     "f[3,2], 2\nf[3,2], -2\nf[3,2], 1\nf[3,2], -1\nf[3,2], inf\nf[2,3,2], inf, [1, 2], True\nf[2,3,2], 2, [0, 2], True\nc[2,2], 2\n"
-    "f[2,2], 3 -> RuntimeError: linalg.matrix_norm: Order 3 not supported.");
+    "f[2,2], 3 -> RuntimeError: linalg.matrix_norm: Order 3 not supported.",
+    .out = {OutRule::Same, "$n expected out tensor dtype $R but got: $O"});
 TS_OP(
     linalg_norm,
     "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     "The norm of a vector or a matrix.", kNorm, &norm_number,
     "f[3,4]\nf[2,3,2]\nf[3], 1\nf[3,2], 2\nf[3,2], 1, 0\nf[3,2], None, [0, 1], True\n"
     "f[2,2,2], 2 -> RuntimeError: linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got 3D.\n"
-    "f[2,2,2], 2, [0, 1, 2] -> RuntimeError: linalg.norm: If dim is specified, it must be of length 1 or 2. Got [0, 1, 2]");
+    "f[2,2,2], 2, [0, 1, 2] -> RuntimeError: linalg.norm: If dim is specified, it must be of length 1 or 2. Got [0, 1, 2]",
+    .out = {OutRule::Same, "$n expected out tensor dtype $R but got: $O"}, .autocast_cuda = Autocast::Total);
 TS_OP(
     linalg_norm,
     "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    "The norm of a matrix.", kNorm, &norm_name, "f[3,2], 'nuc'\nf[3,2], 'fro'\nf[2,3,2], 'nuc', [0, 1]");
+    "The norm of a matrix.", kNorm, &norm_name, "f[3,2], 'nuc'\nf[3,2], 'fro'\nf[2,3,2], 'nuc', [0, 1]",
+    .out = {OutRule::Same, "$n expected out tensor dtype $R but got: $O"});
 TS_OP(
     linalg_cond, "linalg_cond(Tensor self, Scalar? p=None) -> Tensor", "The condition number.",
     kLinalg | kOut | kLayoutMatters, &cond_number,
     "f[3,3]\nf[3,2]\nf[3,2], -2\nf[3,3], 1\nf[3,3], inf\nf[0,0]\nc[2,2]\n"
     "f[3], 2 -> RuntimeError: linalg.cond: The input tensor must have at least 2 dimensions.\n"
     "f[2,2], 3 -> ValueError: linalg.cond got an invalid norm type: 3\n"
-    "f[3,2], 1 -> RuntimeError: linalg.cond(ord=1): A must be batches of square matrices, but they are 3 by 2 matrices");
+    "f[3,2], 1 -> RuntimeError: linalg.cond(ord=1): A must be batches of square matrices, but they are 3 by 2 matrices",
+    .out = kOutSafely, .autocast = Autocast::Float32);
 TS_OP(linalg_cond, "linalg_cond.p_str(Tensor self, str p) -> Tensor", "The condition number.",
       kLinalg | kOut | kLayoutMatters, &cond_name,
-      "f[3,3], 'fro'\nf[2,2], 'nuc'\nf[2,2], 'x' -> ValueError: linalg.cond got an invalid norm type: x");
+      "f[3,3], 'fro'\nf[2,2], 'nuc'\nf[2,2], 'x' -> ValueError: linalg.cond got an invalid norm type: x",
+      .out = kOutSafely);
 
 }  // namespace
 }  // namespace tessera::tensor

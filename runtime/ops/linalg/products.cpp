@@ -180,32 +180,41 @@ TS_OP(
     "(f[2,3], f[3,4], f[4,2])\n(f[3], f[3,2], f[2])\n(f[2,3], f[3])\n(f[2,2], f[2,5], f[5,1], f[1,4])\n"
     "(f[2,2]) -> RuntimeError: multi_dot(): expected at least 2 tensors but got 1\n"
     "(f[2,2], f[3,3]) -> RuntimeError: multi_dot(): tensors 0 and 1 with shapes [2, 2] and [3, 3] cannot be multiplied\n"
-    "(f[2,2], f[2], f[2,2]) -> RuntimeError: multi_dot(): tensor 1 must be 2D but got 1D");
+    "(f[2,2], f[2], f[2,2]) -> RuntimeError: multi_dot(): tensor 1 must be 2D but got 1D",
+    .out = {OutRule::Same, "multi_dot(): expected out tensor to have dtype $r but got $o"}, .autocast = Autocast::Lower,
+    .autocast_cuda = Autocast::Lower);
 TS_OP(chain_matmul, "chain_matmul(Tensor[] matrices) -> Tensor",
       "The product of a chain of matrices, in the best order.", kFunction | kOut, &chain_matmul,
-      "(f[2,3], f[3,4], f[4,2])\n(f[2,3])\n(f[2,2], f[2]) -> RuntimeError: Tensor dimension is 1, expected 2 instead.");
+      "(f[2,3], f[3,4], f[4,2])\n(f[2,3])\n(f[2,2], f[2]) -> RuntimeError: Tensor dimension is 1, expected 2 instead.",
+      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(linalg_matmul, "linalg_matmul(Tensor self, Tensor other) -> Tensor", "The matrix product, batched and broadcast.",
-      kLinalg | kOut, &matmul, "f[2,3], f[3,4]\nf[2,2,3], f[3]");
+      kLinalg | kOut, &matmul, "f[2,3], f[3,4]\nf[2,2,3], f[3]", .out = kOutStructured, .autocast = Autocast::Lower,
+      .autocast_cuda = Autocast::Lower);
 TS_OP(linalg_matrix_power, "linalg_matrix_power(Tensor self, int n) -> Tensor",
       "A square matrix times itself, n times; of the inverse for a negative n.", kLinalg | kOut, &matrix_power,
       "f[3,3], 3\nf[3,3], -2\nc[2,2], 2\nf[2,2], 0\nf[2,2], 1\n"
       "f[2,2].z, -1 -> RuntimeError: linalg.inv: The diagonal element 1 is zero\n"
-      "f[3], 2 -> RuntimeError: linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
+      "f[3], 2 -> RuntimeError: linalg.matrix_power: The input tensor A must have at least 2 dimensions.",
+      .out = kOutStructured, .autocast = Autocast::Product, .autocast_cuda = Autocast::Product);
 TS_OP(
     matrix_power, "matrix_power(Tensor self, int n) -> Tensor",
     "A square matrix times itself, n times; of the inverse for a negative n.", kBoth | kOut, &matrix_power,
     "f[3,3], 3\nf[2,3,3], 2\ni[2,2]<4, 2\n"
-    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices");
+    "f[2,3], 2 -> RuntimeError: linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices",
+    .autocast = Autocast::Product, .autocast_cuda = Autocast::Product);
 TS_OP(
     linalg_vecdot, "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
     "The dot products of vectors along a dimension; x is conjugated.", kLinalg | kOut, &vecdot,
     "f[2,3], f[2,3]\nf[3,2], f[3,1], dim=0\nc[2,3], c[3]\n"
-    "i[2]<3, i[2]<3 -> NotImplementedError: linalg.vecdot: Expected a floating point or complex tensor as input. Got Long");
+    "i[2]<3, i[2]<3 -> NotImplementedError: linalg.vecdot: Expected a floating point or complex tensor as input. Got Long",
+    .out = {OutRule::Same, "linalg.vecdot: Expected out of dtype$R but found $O"}, .autocast = Autocast::Lower,
+    .autocast_cuda = Autocast::Lower);
 TS_OP(linalg_cross, "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
       "The cross product of vectors with three numbers.", kLinalg | kOut, &cross_product,
       "f[4,3], f[4,3]\nf[3,2], f[3,1], dim=0\nc[3], c[3]\n"
       "f[2,3], f[3] -> RuntimeError: linalg.cross: inputs must have the same number of dimensions.\n"
-      "f[3], f[4] -> RuntimeError: linalg.cross: inputs dimension -1 must have length 3. Got 3 and 4");
+      "f[3], f[4] -> RuntimeError: linalg.cross: inputs dimension -1 must have length 3. Got 3 and 4",
+      .out = kOutStructured, .one_device = "linalg_cross");
 TS_OP(linalg_vander, "linalg_vander(Tensor x, *, int? N=None) -> Tensor",
       "The powers of each element in ascending order.", kLinalg, &linalg_vander,
       "f[3]\nf[2,3]\nf[2], N=4\ni[3]<4\nc[2]\nf[3], N=1 -> RuntimeError: N must be greater than 1.");
@@ -221,12 +230,18 @@ TS_OP(
     "f[3,3], 1\nf[2,1,2], 1\nf[1,2,2]\n"
     "f[2,2], 0 -> RuntimeError: Expected a strictly positive integer for 'ind', but got 0\n"
     "f[3,2], 1 -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got 2 != 3\n"
-    "f[2,2].z, 1 -> RuntimeError: inv: The diagonal element 1 is zero");
+    "f[2,2].z, 1 -> RuntimeError: inv: The diagonal element 1 is zero",
+    .out = {OutRule::Castable,
+            "tensorinv: Expected result to be safely castable from $R dtype, but got result with dtype $O"},
+    .autocast = Autocast::Float32);
 TS_OP(
     linalg_tensorsolve, "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
     "X with tensordot(self, X, X.ndim) equal to other.", kLinalg | kOut, &tensorsolve,
     "f[2,1,2], f[2]\nf[1,2,2], f[1,2]\nf[1,2,2], f[2], [0]\n"
-    "f[3,3], f[3,2] -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got 1 != 6");
+    "f[3,3], f[3,2] -> RuntimeError: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got 1 != 6",
+    .out = {OutRule::Castable,
+            "tensorsolve: Expected result to be safely castable from $R dtype, but got result with dtype $O"},
+    .autocast = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -258,28 +258,41 @@ struct Qr {
 constexpr uint32_t kBoth = kFunction | kMethod;
 TS_OP(geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)", "R and the reflectors of Q as LAPACK's geqrf leaves them.",
       kBoth | kOut | kNoGrad, Geqrf,
-      "f[3,3]\nf[4,2]\nf[2,2,4]\nc[3,2]\nf[3] -> RuntimeError: torch.geqrf: input must have at least 2 dimensions.");
+      "f[3,3]\nf[4,2]\nf[2,2,4]\nc[3,2]\nf[3] -> RuntimeError: torch.geqrf: input must have at least 2 dimensions.",
+      .out = {OutRule::Castable, "torch.geqrf: Expected a to be safely castable from $R dtype, but got a with dtype $O",
+              TensorErrorKind::Runtime, true},
+      .autocast = Autocast::Float32);
 TS_OP(
     linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
     "Q with orthonormal columns and R upper triangular, with A equal to Q @ R.", kLinalg | kOut, Qr,
     "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,2]\nf[2,4], 'complete'\nc[2,2]\nc[3,2]\nc[2,3]\nf[3,0]\nf[0,3]\n"
     "f[3] -> RuntimeError: linalg.qr: The input tensor A must have at least 2 dimensions.\n"
-    "f[2,2], 'x' -> RuntimeError: qr received unrecognized mode 'x' but expected one of 'reduced' (default), 'r', or 'complete'");
+    "f[2,2], 'x' -> RuntimeError: qr received unrecognized mode 'x' but expected one of 'reduced' (default), 'r', or 'complete'",
+    .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(
     linalg_householder_product, "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     "The first columns of a product of Householder reflectors.", kLinalg | kOut, HouseholderProduct,
     "f[4,3], f[3]\nf[4,3], f[2]\nf[2,3,2], f[2,2]\nc[3,2], c[2]\n"
     "f[3], f[3] -> RuntimeError: torch.linalg.householder_product: input must have at least 2 dimensions.\n"
     "f[2,3], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]\n"
-    "f[3,2], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]");
+    "f[3,2], f[3] -> RuntimeError: torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]",
+    .out = {OutRule::Castable,
+            "torch.$n: Expected result to be safely castable from $R dtype, but got result with dtype $O",
+            TensorErrorKind::Runtime, true},
+    .one_device = "_linalg_householder_product", .autocast = Autocast::Float32);
 TS_OP(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor", "As torch.linalg.householder_product.", kBoth | kOut,
-      HouseholderProduct, "f[3,3], f[3]");
+      HouseholderProduct, "f[3,3], f[3]", .one_device = "_linalg_householder_product", .autocast = Autocast::Float32);
 TS_OP(
     ormqr, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
     "A matrix multiplied by a product of Householder reflectors.", kBoth | kOut, Ormqr,
     "f[3,2], f[2], f[3,2]\nf[3,2], f[2], f[2,3], False\nf[3,2], f[2], f[3,2], True, True\nc[3,2], c[2], c[2,3], False, True\n"
     "f[3,2], f[2], f[2,2] -> RuntimeError: torch.ormqr: other.shape[-2] must be equal to input.shape[-2]\n"
-    "f[3,2], f[2], f[3] -> RuntimeError: torch.ormqr: other must have at least 2 dimensions.");
+    "f[3,2], f[2], f[3] -> RuntimeError: torch.ormqr: other must have at least 2 dimensions.",
+    .out =
+        {OutRule::Same,
+         "torch.ormqr: Expected input and result to have the same dtype, but input has dtype$R and result has dtype $O",
+         TensorErrorKind::Runtime, true},
+    .one_device = "_ormqr", .autocast = Autocast::Float32);
 
 }  // namespace
 }  // namespace tessera::tensor

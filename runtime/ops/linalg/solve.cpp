@@ -360,7 +360,8 @@ TS_OP(
     "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
     "X with A @ X equal to B, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &solve_ex,
     "f[3,3], f[3,2]\n"
-    "f[2,2].z, f[2,2], check_errors=True -> RuntimeError: torch.linalg.solve_ex: The solver failed because the input matrix is singular.");
+    "f[2,2].z, f[2,2], check_errors=True -> RuntimeError: torch.linalg.solve_ex: The solver failed because the input matrix is singular.",
+    .out = kOutStructured, .one_device = "_linalg_solve_ex");
 TS_OP(
     linalg_solve, "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     "X with A @ X equal to B, or X @ A unless left.", kLinalg | kOut, &linalg_solve,
@@ -370,28 +371,32 @@ TS_OP(
     "f[2,2,2].z, f[2,2] -> RuntimeError: torch.linalg.solve: (Batch element 0): The solver failed because\n"
     "f[2,2], f[3,2] -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)\n"
     "f[2,2], f[2,3], left=False -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation XA = B (2x2 and 2x3)\n"
-    "f[2,2], i[2,2]<3 -> RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float and B of type Long instead");
+    "f[2,2], i[2,2]<3 -> RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float and B of type Long instead",
+    .out = kOutStructured, .one_device = "_linalg_solve_ex", .autocast = Autocast::Float32);
 TS_OP(
     linalg_inv_ex, "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     "The inverse, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &inv_ex,
     "f[3,3]\n"
-    "f[2,2].z, check_errors=True -> RuntimeError: linalg.inv_ex: The diagonal element 1 is zero, the inversion could not be");
+    "f[2,2].z, check_errors=True -> RuntimeError: linalg.inv_ex: The diagonal element 1 is zero, the inversion could not be",
+    .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(
     linalg_inv, "linalg_inv(Tensor A) -> Tensor", "The inverse of square matrices.", kLinalg | kOut, &linalg_inv,
     "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,3,3]\n"
     "f[2,2].z -> RuntimeError: linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular.\n"
     "f[2,2,2].z -> RuntimeError: linalg.inv: (Batch element 0): The diagonal element 1 is zero\n" TS_SQUARE_ERRORS(
-        "linalg.inv"));
-TS_OP(inverse, "inverse(Tensor self) -> Tensor", "The inverse of square matrices.", kBoth | kOut, &linalg_inv,
-      "f[3,3]");
+        "linalg.inv"),
+    .out = kOutStructured, .autocast = Autocast::Float32);
+TS_OP(inverse, "inverse(Tensor self) -> Tensor", "The inverse of square matrices.", kBoth | kOut, &linalg_inv, "f[3,3]",
+      .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(linalg_det, "linalg_det(Tensor A) -> Tensor", "The determinant.", kLinalg | kOut, Det,
-      "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,2,2]\n" TS_SQUARE_ERRORS("linalg.det"));
-TS_OP(det, "det(Tensor self) -> Tensor", "The determinant.", kBoth, &det, "f[3,3]");
+      "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,2,2]\n" TS_SQUARE_ERRORS("linalg.det"), .out = kOutStructured);
+TS_OP(det, "det(Tensor self) -> Tensor", "The determinant.", kBoth, &det, "f[3,3]", .out = kOutStructured);
 TS_OP(linalg_slogdet, "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
       "The sign of the determinant and the logarithm of its absolute value.", kLinalg | kOut, Slogdet,
-      "f[3,3]\nf[2,3,3]\nc[2,2]\nf[0,0]\n" TS_SQUARE_ERRORS("linalg.slogdet"));
+      "f[3,3]\nf[2,3,3]\nc[2,2]\nf[0,0]\n" TS_SQUARE_ERRORS("linalg.slogdet"), .out = kOutStructured);
 TS_OP(slogdet, "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
-      "The sign of the determinant and the logarithm of its absolute value.", kBoth | kOut, &slogdet, "f[3,3]");
+      "The sign of the determinant and the logarithm of its absolute value.", kBoth | kOut, &slogdet, "f[3,3]",
+      .out = kOutStructured);
 TS_OP(logdet, "logdet(Tensor self) -> Tensor", "The logarithm of the determinant; NaN where that is negative.", kBoth,
       &logdet, "f[3,3].s\nc[2,2]\nf[2,3,3].s\n" TS_SQUARE_ERRORS("logdet"));
 TS_OP(
@@ -401,14 +406,17 @@ TS_OP(
     "f[3,3], f[3,2], upper=True\nf[3,3], f[3,2], upper=False, unitriangular=True\nf[3,3].t, f[2,3], upper=True, left=False\n"
     "f[2,3,3], f[3,1], upper=False\nf[3,3], f[2,3,1], upper=True\nc[2,2], c[2,1], upper=True\nf[0,0], f[0,2], upper=True\n"
     "f[3,3], f[3], upper=True -> RuntimeError: linalg.solve_triangular: The input tensor B must have at least 2 dimensions.\n"
-    "f[3,3], f[2,2], upper=True -> RuntimeError: linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x2)");
+    "f[3,3], f[2,2], upper=True -> RuntimeError: linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x2)",
+    .out = {OutRule::Same, kOutOfScalarType.text, TensorErrorKind::Runtime, true},
+    .one_device = "_linalg_solve_triangular");
 TS_OP(
     triangular_solve,
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     "X with A @ X equal to self, A triangular; and A.", kBoth | kOut, &triangular_solve,
     "f[3,2], f[3,3]\nf[3,2], f[3,3], False, True\n"
     "f[3], f[3,3] -> RuntimeError: torch.triangular_solve: Expected b to have at least 2 dimensions, but it has 1 dimensions instead\n"
-    "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for triangular_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2");
+    "f[2,2], f[3,3] -> RuntimeError: Incompatible matrix sizes for triangular_solve: each A matrix is 3 by 3 but each b matrix is 2 by 2",
+    .out = kOutStructured, .one_device = "triangular_solve", .autocast = Autocast::Float32);
 #undef TS_SQUARE_ERRORS
 
 }  // namespace

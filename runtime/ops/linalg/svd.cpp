@@ -310,36 +310,41 @@ TS_OP(
     "f[3,3]\nf[4,2], False\nf[2,4], False\nf[2,2,3], False\nf[0,3]\nf[2,0,3]\nf[0,0]\n"
     "f[3] -> RuntimeError: linalg.svd: The input tensor A must have at least 2 dimensions.\n"
     "i[2,2]<3 -> NotImplementedError: linalg.svd: Expected a floating point or complex tensor as input. Got Long\n"
-    "f[2,2], driver='gesvd' -> RuntimeError: torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+    "f[2,2], driver='gesvd' -> RuntimeError: torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.",
+    .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(linalg_svdvals, "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", "The singular values, descending.",
-      kLinalg | kOut, &linalg_svdvals, "f[3,3]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[0,3]");
+      kLinalg | kOut, &linalg_svdvals, "f[3,3]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[0,3]", .out = kOutStructured,
+      .autocast = Autocast::Float32);
 TS_OP(svd, "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
       "U, S and V with self equal to U @ diag(S) @ V.mH.", kBoth | kOut, &torch_svd,
       "f[3,3]\nf[4,2]\nf[2,3], True, False\n"
-      "f[3] -> RuntimeError: linalg.svd: input should have at least 2 dimensions, but has 1 dimensions instead");
+      "f[3] -> RuntimeError: linalg.svd: input should have at least 2 dimensions, but has 1 dimensions instead",
+      .out = kOutStructured, .autocast = Autocast::Float32);
 TS_OP(
     linalg_pinv,
     "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
     "The pseudo-inverse.", kLinalg | kOut, Pinv,
     "f[3,3]\nf[4,2]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[3,3].s, hermitian=True\nf[3,0]\n"
     "f[3] -> RuntimeError: linalg.pinv(Float{[3]}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types\n"
-    "f[2,3], hermitian=True -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices");
+    "f[2,3], hermitian=True -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices",
+    .out = kOutSafely, .any_device = true, .autocast = Autocast::Product);
 TS_OP(linalg_pinv,
       "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
-      "The pseudo-inverse.", kLinalg | kOut, &pinv_numbers, "f[3,2], atol=0.1\nf[3,2], rtol=0.01");
+      "The pseudo-inverse.", kLinalg | kOut, &pinv_numbers, "f[3,2], atol=0.1\nf[3,2], rtol=0.01", .out = kOutSafely);
 TS_OP(linalg_pinv, "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", "The pseudo-inverse.",
-      kLinalg | kOut, &pinv_rcond, "f[3,2], 0.001");
+      kLinalg | kOut, &pinv_rcond, "f[3,2], 0.001", .out = kOutSafely);
 TS_OP(linalg_pinv, "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
-      "The pseudo-inverse.", kLinalg | kOut | kNoGrad, &pinv_rcond_tensor, "f[3,2], p[]");
-TS_OP(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor", "The pseudo-inverse.", kBoth, &pinverse,
-      "f[3,2]");
+      "The pseudo-inverse.", kLinalg | kOut | kNoGrad, &pinv_rcond_tensor, "f[3,2], p[]", .out = kOutSafely);
+TS_OP(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor", "The pseudo-inverse.", kBoth, &pinverse, "f[3,2]",
+      .autocast = Autocast::Float32);
 TS_OP(
     linalg_matrix_rank,
     "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
     "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_of,
     "f[3,3]\nf[2,4,2]\nc[3,2]\nf[3,3].s, hermitian=True\nf[0,3]\nf[2,0,3]\n"
     "f[3] -> RuntimeError: torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.\n"
-    "f[2,2], atol=c[] -> RuntimeError: torch.linalg.matrix_rank: atol tensor of complex type is not supported. Got ComplexFloat");
+    "f[2,2], atol=c[] -> RuntimeError: torch.linalg.matrix_rank: atol tensor of complex type is not supported. Got ComplexFloat",
+    .autocast = Autocast::Float32);
 TS_OP(
     linalg_matrix_rank,
     "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
@@ -349,11 +354,11 @@ TS_OP(linalg_matrix_rank, "linalg_matrix_rank(Tensor self, float tol, bool hermi
       "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_tol, "f[3,3], 0.5");
 TS_OP(linalg_matrix_rank, "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
       "How many singular values are not negligible.", kLinalg | kOut | kNoGrad, &rank_tol_tensor, "f[2,3,3], p[2]");
-TS_OP(
-    linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
-    "U with orthonormal columns and H Hermitian with A equal to U @ H.", kLinalg | kOut, Polar,
-    "f[3,3]\nf[4,2]\nc[2,2]\nc[3,2]\nf[2,3,2]\n"
-    "f[2,3] -> RuntimeError: linalg.polar: input must have at least as many rows as columns, but got 2 by 3 matrices");
+TS_OP(linalg_polar, "linalg_polar(Tensor A) -> (Tensor U, Tensor H)",
+      "U with orthonormal columns and H Hermitian with A equal to U @ H.", kLinalg | kOut, Polar,
+      "f[3,3]\nf[4,2]\nc[2,2]\nc[3,2]\nf[2,3,2]\n"
+      "f[2,3] -> RuntimeError: linalg.polar: input must have at least as many rows as columns, but got 2 by 3 matrices",
+      .out = kOutStructured);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -1,0 +1,115 @@
+// What an entry says of its op beside name, schema, doc, flags, parts and samples: one record of designated initialisers behind these.
+//
+//     TS_OP(take, "take(Tensor self, Tensor index) -> Tensor", "Doc.", kFunction | kMethod | kOut, Take,
+//           "f[3,4], i[2]<12",
+//           .out = {OutRule::Same, "take(): self and out expected to have the same dtype, but got self.dtype = $R and ..."},
+//           .one_device = "_take");
+//
+// What is left out is as it is for most ops. Who needs to know something else of an op adds a member here and says it in the entries;
+// no other file knows ops by their names (scripts/lint looks).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/error.h"
+#include "runtime/tensor.h"
+
+namespace tessera::tensor {
+
+struct OpCall;
+struct Meta;
+
+using UnaryFast = Tensor (*)(const Tensor& x);
+/// `reuse` bit 0: x may be overwritten, bit 1: y may be (the caller holds the only handle and lets go after the call).
+using BinaryFast = Tensor (*)(const Tensor& x, const Tensor& y, unsigned reuse);
+using TensorScalarFast = Tensor (*)(const Tensor& x, const Scalar& y, unsigned reuse);
+using ScalarTensorFast = Tensor (*)(const Scalar& x, const Tensor& y, unsigned reuse);
+using UnaryInplace = void (*)(const Tensor& self);
+using BinaryInplace = void (*)(const Tensor& self, const Tensor& y);
+using ScalarInplace = void (*)(const Tensor& self, const Scalar& y);
+
+/// Unboxed ways into an op; null where there is none. They record gradients like any call.
+struct FastPaths {
+  UnaryFast unary = nullptr;
+  BinaryFast binary = nullptr;
+  TensorScalarFast tensor_scalar = nullptr;
+  ScalarTensorFast scalar_tensor = nullptr;
+  UnaryInplace unary_inplace = nullptr;
+  BinaryInplace binary_inplace = nullptr;
+  ScalarInplace scalar_inplace = nullptr;
+};
+
+/// Which dtypes an out= tensor may have, and PyTorch's words for another. In the text $R is the result's dtype and $O that of out ("Float"),
+/// $r and $o are their C++ names, $n is the op's name, $I whether the result is of int32.
+struct OutRule {
+  enum Takes : unsigned char { Castable, CastableOrTruth, Same, Truth, Anything };
+  Takes takes = Castable;
+  const char* text = "result type $R can't be cast to the desired output type $O";
+  TensorErrorKind kind = TensorErrorKind::Runtime;
+  bool takes_strides = false;  // a tensor that is resized takes over the strides of the result
+  bool last_first = false;     // of several results the last one is looked at first
+};
+inline constexpr OutRule kOutAnything{OutRule::Anything};
+inline constexpr OutRule kOutStructured{
+    .takes = OutRule::Same, .text = "Expected out tensor to have dtype $r, but got $o instead", .takes_strides = true};
+inline constexpr OutRule kOutFound{OutRule::Same, "Found dtype $O but expected $R"};
+inline constexpr OutRule kOutScanned{OutRule::Same, "expected scalar_type $R but found $O"};
+inline constexpr OutRule kOutOfScalarType{OutRule::Same, "expected scalar type $R but found $O"};
+inline constexpr OutRule kOutBoolean{OutRule::Same, "$n does not support non-boolean outputs."};
+inline constexpr OutRule kOutOfExtreme{
+    OutRule::Same,
+    "Expected the dtype for input and out to match, but got $R for input's dtype and $O for out's dtype."};
+inline constexpr OutRule kOutOfTruth{OutRule::Truth, "$n only supports bool tensor for result, got: $O"};
+inline constexpr OutRule kOutSafely{
+    OutRule::Castable, "$n: Expected result to be safely castable from $R dtype, but got result with dtype $O"};
+
+inline constexpr OutRule kOutOfDot{OutRule::Same, "result dtype $O does not match input dtype $R"};
+
+/// Forms of ops whose second operand may be a number, or either one.
+inline constexpr const char* kFormsOfSecondNumber = "Tensor self, Tensor other\nTensor self, Scalar other";
+inline constexpr const char* kFormsOfEitherNumber =
+    "Tensor self, Tensor other\nScalar self, Tensor other\nTensor self, Scalar other";
+
+/// What torch.autocast does with the operands of an op.
+enum class Autocast : unsigned char {
+  None,
+  Lower,    // they become numbers of the block's dtype
+  Float32,  // they become float32
+  Total,    // the result becomes float32, unless the call says a dtype
+  Widest,   // float32 if one of them is, else the block's dtype
+  Product,  // the op's last step is a product: its result becomes a tensor of the block's dtype
+};
+
+struct OpFacts {
+  int priority = 0;  // lower is tried first among entries of one name
+  FastPaths fast = {};
+
+  /// The forms that PyTorch's argument parser counts and lists where this entry serves several of its functions, one a line without the
+  /// name ("Tensor self, Tensor other"); "!" for forms that no message shows. Said by the first entry of a name.
+  const char* forms = nullptr;
+  bool takes_numbers_anywhere = false;  // PyTorch's parser sees a number as a tensor: add(1, 2)
+
+  OutRule out = {};
+  OutRule (*out_of_call)(const OpCall& call, const Tensor& result) = nullptr;  // where calls differ in it
+  const char* out_as_asked =
+      nullptr;                  // a dtype that the call asks for is that of out= too: the words for another (OutRule)
+  bool out_unrecorded = false;  // has no derivative: out= may be written whatever the operands require
+  /// Looks at an in-place call before its shape and dtype are compared with the result's.
+  void (*check_in_place)(const OpCall& call, const Tensor& self, const Meta& result) = nullptr;
+
+  /// Operands lie on one device; PyTorch's kernel is named wrapper_CUDA_ and this.
+  const char* one_device = nullptr;
+  bool any_device = false;  // some operands may be the host's, or the op says itself what is wrong
+
+  Autocast autocast = Autocast::None, autocast_cuda = Autocast::None;
+};
+inline constexpr OpFacts kUsualFacts{};
+
+}  // namespace tessera::tensor
+
+/// A record for OpRegistration, as its last argument with the comma before it; nothing where there is nothing to say.
+#define TS_FACTS(...)                                               \
+  __VA_OPT__(, []() -> const ::tessera::tensor::OpFacts& {          \
+    static constexpr ::tessera::tensor::OpFacts facts{__VA_ARGS__}; \
+    return facts;                                                   \
+  }())
