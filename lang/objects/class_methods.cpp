@@ -338,22 +338,27 @@ const NativeDef kTypeMethods[] = {
 
 // ---- module ----------------------------------------------------------------------------------------------------------
 
-// module.__init__(name, doc=None).
+// module.__init__(name, doc=None). CPython counts the arguments, looks for the required one, and only then at the other names.
 void module_fill(Interpreter& in, Module& module, const Args& args) {
   Value name, doc = Value::none();
   const uint32_t positional = args.positional();
-  if (positional > 2)
-    throw_error(ErrorKind::TypeError, "module() takes at most 2 arguments (%u given)", args.count);
+  if (args.count > 2)
+    throw_error(ErrorKind::TypeError, "module() takes at most 2 %sarguments (%u given)", positional == 0 ? "keyword " : "", args.count);
   if (positional > 0) name = args[0];
   if (positional > 1) doc = args[1];
+  const Value* unknown = nullptr;
   for (uint32_t i = positional; i < args.count; ++i) {
-    const std::string_view keyword = text_of(args.keyword_names->items[i - positional]);
-    if (keyword != "name" && keyword != "doc" && !name.is_undefined())
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for module()",
-                  std::string(keyword).c_str());
-    (keyword == "name" ? name : doc) = args[i];
+    const Value& keyword = args.keyword_names->items[i - positional];
+    const std::string_view text = text_of(keyword);
+    if (text == "name" && positional > 0)
+      throw Error(ErrorKind::TypeError, "argument for module() given by name ('name') and position (1)");
+    if (text == "name") name = args[i];
+    else if (text == "doc") doc = args[i];
+    else unknown = &keyword;
   }
   if (name.is_undefined()) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
+  if (unknown != nullptr)
+    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for module()", std::string(text_of(*unknown)).c_str());
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "module() argument 'name' must be str, not %s",
                 argument_type(in, name));

@@ -326,7 +326,7 @@ void throw_syntax_error(Interpreter& in, const Source& source, const SyntaxError
   const Value text = make_str_lossy(in, std::string(source.line(error.line)) + "\n");
   const Value details =
       make_tuple(in, {make_str_lossy(in, source.name()), Value::integer(error.line), Value::integer(error.column), text,
-                      Value::integer(error.end_line), Value::integer(error.end_column)});
+                      Value::integer(error.end_line), Value::integer(error.no_end ? -1 : static_cast<int64_t>(error.end_column))});
   throw Thrown(make_exception(in, error_type(in, kind), make_tuple(in, {make_str_lossy(in, error.message), details})));
 }
 

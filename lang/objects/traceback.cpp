@@ -237,6 +237,8 @@ std::string syntax_place(Interpreter& in, const Exception* e) {
   if (is_tuple(e->fields[5]) && as_tuple(e->fields[5])->size >= 6) {
     const Tuple& details = *as_tuple(e->fields[5]);
     const bool one_line = details[4].is_int() && details[4].is(e->fields[2]);
+    const bool no_end = details[5].is_int() && details[5].as_int() == -1;
+    if (no_end && begin >= static_cast<int64_t>(count_characters(line.substr(indent)))) return text;
     if (details[5].is_int()) end = details[5].as_int() - 1 - static_cast<int64_t>(indent);
     if (!one_line) end = static_cast<int64_t>(count_characters(line.substr(indent)));
   }
@@ -261,7 +263,7 @@ void add_syntax_place(std::vector<ErrorFrame>& frames, const Exception* e) {
   if (is_tuple(e->fields[5]) && as_tuple(e->fields[5])->size >= 6) {
     const Tuple& details = *as_tuple(e->fields[5]);
     if (details[4].is_int()) frame.end_line = details[4].as_int();
-    if (details[5].is_int()) frame.end_column = details[5].as_int() - 1;
+    if (details[5].is_int() && details[5].as_int() > 0) frame.end_column = details[5].as_int() - 1;
   }
   frames.push_back(std::move(frame));
 }

@@ -43,7 +43,8 @@ struct number : leaf<T::kNumber> {};
 
 struct f_part;
 struct f_format : p::seq<leaf<T::kFSpec>, p::star<f_part>> {};
-struct f_field : p::seq<t<T::kFOpen>, p::sor<yield_expression, star_expressions>, p::opt<leaf<T::kFEqual>>,
+struct f_value : p::seq<star_expressions, p::opt<comprehension_clauses>> {};  // as if in parentheses
+struct f_field : p::seq<t<T::kFOpen>, p::sor<yield_expression, f_value>, p::opt<leaf<T::kFEqual>>,
                         p::opt<leaf<T::kFConversion>>, p::opt<f_format>, t<T::kFClose>> {};
 struct f_part : p::sor<leaf<T::kFText>, f_field> {};
 struct f_string : p::seq<t<T::kFStart>, p::star<f_part>, t<T::kFEnd>> {};

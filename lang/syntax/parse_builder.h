@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lang/syntax/ast.h"
+#include "lang/syntax/parse_parameter_faults.h"
 #include "lang/syntax/syntax_error.h"
 #include "lang/syntax/syntax_tree.h"
 
@@ -75,6 +76,7 @@ class Builder {
   ast::Expr* trailer(ast::Expr* object, const SyntaxNode& node, Span span);
   ast::Expr* call(ast::Expr* callee, const SyntaxNode& node, Span span);
   void arguments(const SyntaxNode& node, std::vector<ast::Expr*>& positional, std::vector<ast::Keyword>& keywords);
+  [[noreturn]] void refuse_arguments(const SyntaxNode& node);
   ast::Expr* slices(const SyntaxNode& node);
   ast::Expr* slice(const SyntaxNode& node);
   ast::Expr* paren(const SyntaxNode& node);
@@ -89,7 +91,6 @@ class Builder {
   ast::Expr* walrus(const SyntaxNode& node);
   ast::Expr* tuple(Nodes nodes, Span span);
   ast::Expr* constant(const SyntaxNode& node);
-  ast::Expr* star_context(const SyntaxNode& node);  // an expression that must not be a lone starred one
   ast::ExprList expressions(Nodes nodes);           // commas skipped
 
   // Literals (parse_literals.cpp).
@@ -127,7 +128,8 @@ class Builder {
   ast::Stmt* decorated(const SyntaxNode& node);
   ast::Stmt* async_statement(const SyntaxNode& node, ast::ExprList decorators);
   std::span<ast::Identifier> name_list(const SyntaxNode& node);
-  ast::Parameters parameters(Nodes nodes, bool is_lambda = false);
+  ast::Parameters parameters(Nodes nodes);
+  ast::Parameters parameters(Nodes nodes, ParametersOf owner, std::uint32_t begin);  // the list's first token
   ast::Identifier dotted(const SyntaxNode& node);
   ast::Expr* target(const SyntaxNode& node);
   void check_comparison(const ast::Expr& whole, const SyntaxNode& node, const SyntaxNode& right);

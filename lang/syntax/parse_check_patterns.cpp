@@ -16,26 +16,54 @@ using Names = std::set<std::string_view>;
 
 [[noreturn]] void refuse(std::string message, Span span) { throw Refusal{std::move(message), span}; }
 
+// Thrown at a mapping pattern that may have a key twice: the compiler, which knows the values of keys, comes to it before anything behind it.
+struct LeftToCompiler {};
+
+bool same_literal(const Expr& a, const Expr& b) {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case ExprKind::kConstant: return as<Constant>(a).value == as<Constant>(b).value;
+    case ExprKind::kIntLiteral: return as<IntLiteral>(a).value == as<IntLiteral>(b).value;
+    case ExprKind::kStringLiteral: return as<StringLiteral>(a).value == as<StringLiteral>(b).value;
+    default: return false;
+  }
+}
+
+// Walks over a pattern in the order in which CPython compiles it.
 struct NameCollector {
   Names& names;
+  Span& last;  // of the pattern that was walked to last
 
   void add(const Identifier& name, Span span) {
     if (name.empty() || names.insert(name.text).second) return;
     refuse("multiple assignments to name '" + std::string(name.text) + "' in pattern", span);
   }
-  void collect(const Pattern& pattern) { visit(pattern, *this); }
+  void collect(const Pattern& pattern) {
+    last = pattern.span;
+    visit(pattern, *this);
+  }
 
-  void operator()(const ValuePattern&) {}
+  void operator()(const ValuePattern& p) {
+    if (is<FString>(*p.value)) refuse("patterns may only match literals and attribute lookups", p.span);
+  }
   void operator()(const SingletonPattern&) {}
   void operator()(const SequencePattern& p) {
+    const auto starred = [](const Pattern* element) { return is<StarPattern>(*element); };
+    if (std::count_if(p.elements.begin(), p.elements.end(), starred) > 1) refuse("multiple starred names in sequence pattern", p.span);
     for (const Pattern* element : p.elements) collect(*element);
   }
   void operator()(const StarPattern& p) { add(p.name, p.span); }
   void operator()(const MappingPattern& p) {
+    for (const MappingPatternItem& item : p.items) {
+      if (is<FString>(*item.key)) refuse("mapping pattern keys may only match literals and attribute lookups", p.span);
+      for (const MappingPatternItem* before = p.items.data(); before != &item; ++before)
+        if (same_literal(*before->key, *item.key)) throw LeftToCompiler{};
+    }
     for (const MappingPatternItem& item : p.items) collect(*item.value);
     add(p.rest, p.span);
   }
   void operator()(const InstancePattern& p) {
+    for (std::size_t i = 0; i < p.keywords.size(); ++i) check_repetition(p.keywords, i);
     for (const Pattern* argument : p.arguments) collect(*argument);
     for (const KeywordPattern& keyword : p.keywords) collect(*keyword.value);
   }
@@ -44,6 +72,13 @@ struct NameCollector {
     add(p.name, p.span);
   }
   void operator()(const OrPattern& p);
+
+  // Of two keywords with one name the second is shown.
+  static void check_repetition(std::span<const KeywordPattern> keywords, std::size_t first) {
+    for (std::size_t i = first + 1; i < keywords.size(); ++i)
+      if (keywords[i].name.text == keywords[first].name.text)
+        refuse("attribute name repeated in class pattern: " + std::string(keywords[i].name.text), keywords[i].value->span);
+  }
 };
 
 // The name that makes a pattern match everything, "_" for the wildcard, empty if it can fail.
@@ -64,27 +99,29 @@ void NameCollector::operator()(const OrPattern& p) {
   Names first;
   for (const Pattern* alternative : p.alternatives) {
     Names own;
-    NameCollector{own}.collect(*alternative);
-    bool last = alternative == p.alternatives.back();
-    if (std::string_view name = catches_all(*alternative); !last && !name.empty()) {
+    NameCollector{own, last}.collect(*alternative);
+    const bool at_end = alternative == p.alternatives.back();
+    if (std::string_view name = catches_all(*alternative); !at_end && !name.empty()) {
       refuse_unreachable(name, alternative->span);
     }
     if (alternative == p.alternatives.front()) first = own;
-    else if (own != first) refuse("alternative patterns bind different names", p.span);
+    else if (own != first) refuse("alternative patterns bind different names", last);
   }
   for (std::string_view name : first) add({name, p.span}, p.span);
 }
 
 }  // namespace
 
-void check_cases(const MatchStmt& match) {
+void check_cases(const MatchStmt& match) try {
   for (const MatchCase& part : match.cases) {
     Names names;
-    NameCollector{names}.collect(*part.pattern);
+    Span walked;
+    NameCollector{names, walked}.collect(*part.pattern);
     bool last = &part == &match.cases.back();
     std::string_view name = catches_all(*part.pattern);
     if (!last && part.guard == nullptr && !name.empty()) refuse_unreachable(name, part.pattern->span);
   }
+} catch (const LeftToCompiler&) {
 }
 
 }  // namespace tessera::lang

@@ -26,13 +26,13 @@ class Checker {
   }
 
   // Statements.
-  void operator()(ExpressionStmt& s) { check(s.value); }
+  void operator()(ExpressionStmt& s) { check_value(s.value); }
   void operator()(AssignStmt& s) {
     for (Expr* target : s.targets) check_assigned(*target), check(target);
-    check(s.value);
+    check_value(s.value);
   }
-  void operator()(AugmentedAssignStmt& s) { check(s.target), check(s.value); }
-  void operator()(AnnotatedAssignStmt& s) { check(s.target), check(s.annotation), check(s.value); }
+  void operator()(AugmentedAssignStmt& s) { check(s.target), check_value(s.value); }
+  void operator()(AnnotatedAssignStmt& s) { check(s.target), check(s.annotation), check_value(s.value); }
   void operator()(DeleteStmt& s) { check(s.targets); }
   void operator()(PassStmt&) {}
   void operator()(BreakStmt& s) {
@@ -47,7 +47,7 @@ class Checker {
     if (scope_.group_clause) late(kLeaving, s.span);
     if (scope_.kind != Scope::kFunction) late("'return' outside function", s.span);
     if (s.value != nullptr && scope_.returned == nullptr) scope_.returned = &s;
-    check(s.value);
+    check_value(s.value);
   }
   void operator()(RaiseStmt& s) { check(s.exception), check(s.cause); }
   void operator()(AssertStmt& s) { check(s.condition), check(s.message); }
@@ -73,7 +73,7 @@ class Checker {
   void operator()(ForStmt& s) {
     if (s.is_async) check_async_statement("'async for' outside async function", s.span);
     check_assigned(*s.target);
-    check(s.target), check(s.iterable);
+    check(s.target), check_value(s.iterable);
     loop_body(s.body);
     check(s.else_body);
   }
@@ -97,7 +97,7 @@ class Checker {
     check(s.else_body), check(s.finally_body);
   }
   void operator()(MatchStmt& s) {
-    check(s.subject);
+    check_value(s.subject);
     try {
       check_cases(s);
     } catch (const Refusal& refusal) {
@@ -187,7 +187,7 @@ class Checker {
     comprehension_ = outer;
     if (e.is_async && e.result != ComprehensionKind::kGenerator) check_async_comprehension(e.span);
   }
-  void operator()(Yield& e) { note_yield(e.span), check(e.value); }
+  void operator()(Yield& e) { note_yield(e.span), check_value(e.value); }
   void operator()(YieldFrom& e) {
     note_yield(e.span);
     if (scope_.is_async) late("'yield from' inside async function", e.span);
@@ -219,6 +219,11 @@ class Checker {
   };
 
   void check(Stmt& stmt) { visit(stmt, *this); }
+  // An expression that may not be a starred one.
+  void check_value(Expr* expr) {
+    check(expr);
+    if (expr != nullptr && is<Starred>(*expr)) late("can't use starred expression here", expr->span);
+  }
   void check(ExprList exprs) {
     for (Expr* expr : exprs) check(expr);
   }

@@ -2,6 +2,7 @@
 // compile: few-inlines (runs once for a program's text)
 #include <unordered_set>
 
+#include "lang/syntax/parse_argument_faults.h"
 #include "lang/syntax/parse_builder.h"
 
 namespace tessera::lang {
@@ -267,40 +268,45 @@ Expr* Builder::call(Expr* callee, const SyntaxNode& node, Span whole) {
 
 void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, std::vector<Keyword>& keywords) {
   bool unpacked = false;
-  Span first_unpacked;
-  std::unordered_set<std::string_view> names;
   for (const SyntaxNode& item : node.all()) {
     switch (item.kind) {
       case Syntax::keyword_argument:
         keywords.push_back({identifier(item[0]), expression(item[1]), span(item)});
-        if (!names.insert(keywords.back().name.text).second) {
-          refuse("keyword argument repeated: " + std::string(keywords.back().name.text), span(item));
-        }
         break;
       case Syntax::double_star_argument:
-        if (!unpacked) first_unpacked = span(item);
         unpacked = true;
         keywords.push_back({{}, expression(item[0]), span(item)});
         break;
       case Syntax::star_argument:
-        if (unpacked) {
-          refuse("iterable argument unpacking follows keyword argument unpacking", first_unpacked);
-        }
+        if (unpacked) refuse_arguments(node);
         positional.push_back(make<Starred>(span(item), expression(item[0])));
         break;
       default: {
         if (item.count == 2) {  // a generator expression without its own parentheses
           bool alone = node.count == 1 && tokens_.kind(node.last - 2) != Token::kComma;
-          if (!alone) refuse("Generator expression must be parenthesized", span(item));
+          if (!alone) refuse_arguments(node);
           positional.push_back(comprehension(ComprehensionKind::kGenerator, item[0], nullptr, item[1], span(node)));
           break;
         }
-        if (unpacked) refuse("positional argument follows keyword argument unpacking", token_span(node.last - 1));
-        if (!keywords.empty()) refuse("positional argument follows keyword argument", token_span(node.last - 1));
-        positional.push_back(expression(item[0]));
+        if (!keywords.empty()) refuse_arguments(node);
+        const SyntaxNode& value = item[0];
+        const bool named = value.kind == Syntax::named_expression && value[0].kind == Syntax::any_name;
+        if (value.kind == Syntax::named_expression && !named) refuse("invalid syntax", token_span(value[1].first));
+        positional.push_back(expression(value));
       }
     }
   }
+  std::unordered_set<std::string_view> names;
+  for (const Keyword& keyword : keywords) {
+    if (!keyword.name.text.empty() && !names.insert(keyword.name.text).second)
+      refuse("keyword argument repeated: " + std::string(keyword.name.text), keyword.span);
+  }
+}
+
+void Builder::refuse_arguments(const SyntaxNode& node) {
+  const auto fault = argument_fault(tokens_, node.first + 1, node.first + 1, tree_.arena());
+  if (!fault) refuse("invalid syntax", span(node));
+  refuse(fault->message, join(token_span(fault->first), token_span(fault->last - 1)));
 }
 
 Expr* Builder::slices(const SyntaxNode& node) {
@@ -340,11 +346,6 @@ ExprList Builder::expressions(Nodes nodes) {
 }
 
 Expr* Builder::tuple(Nodes nodes, Span where) { return make<Tuple>(where, expressions(nodes)); }
-
-Expr* Builder::star_context(const SyntaxNode& node) {
-  if (node.kind == Syntax::starred) refuse("can't use starred expression here", span(node));
-  return expression(node);
-}
 
 Expr* Builder::paren(const SyntaxNode& node) {
   Span where = span(node);
@@ -425,14 +426,14 @@ std::span<ForClause> Builder::for_clauses(const SyntaxNode& node) {
 // ---- lambda, yield, := ------------------------------------------------------------------------------------------------
 
 Expr* Builder::lambda(const SyntaxNode& node) {
-  Parameters given = parameters(node.all().first(node.count - 1), true);
+  Parameters given = parameters(node.all().first(node.count - 1), ParametersOf::kLambda, node.first + 1);
   return make<Lambda>(span(node), given, expression(node[node.count - 1]), false);
 }
 
 Expr* Builder::yield(const SyntaxNode& node) {
   if (node.count == 0) return make<Yield>(span(node), nullptr);
   if (node[0].kind == Syntax::yield_from) return make<YieldFrom>(span(node), expression(node[0][0]));
-  return make<Yield>(span(node), star_context(node[0]));
+  return make<Yield>(span(node), expression(node[0]));
 }
 
 Expr* Builder::walrus(const SyntaxNode& node) {

@@ -124,6 +124,8 @@ bool run_part(const Tokens& tokens, State& state, GrammarPart part, std::uint32_
     case GrammarPart::kBitOr: return run<grammar::bitor_expression>(tokens, state, begin);
     case GrammarPart::kDisjunction: return run<grammar::disjunction>(tokens, state, begin);
     case GrammarPart::kExpression: return run<grammar::expression>(tokens, state, begin);
+    case GrammarPart::kNamedExpression: return run<grammar::named_expression>(tokens, state, begin);
+    case GrammarPart::kClauses: return run<grammar::comprehension_clauses>(tokens, state, begin);
     case GrammarPart::kStarExpressions: return run<grammar::star_expressions>(tokens, state, begin);
   }
   return false;

@@ -92,8 +92,12 @@ FStringPart Builder::field(const SyntaxNode& node, bool raw, std::string& value)
   part.span = span(node);
   if (node[0].kind == Syntax::starred) refuse("f-string: cannot use starred expression here", span(node[0]));
   bool shows_text = false;
+  const SyntaxNode* clauses = nullptr;
   for (const SyntaxNode& child : node.all().subspan(1)) {
-    if (child.kind == Syntax::f_format) {
+    if (child.kind == Syntax::comprehension_clauses) {
+      if (node[0].kind == Syntax::star_expressions) refuse("f-string: invalid syntax", token_span(child.first));
+      clauses = &child;
+    } else if (child.kind == Syntax::f_format) {
       std::string format_text;
       std::vector<FStringPart> format_parts;
       format_pieces(child.all(), raw, format_text, format_parts);
@@ -107,7 +111,9 @@ FStringPart Builder::field(const SyntaxNode& node, bool raw, std::string& value)
     }
   }
   if (shows_text && part.conversion == 0 && part.format == nullptr) part.conversion = 'r';
-  part.value = expression(node[0]);
+  if (clauses != nullptr)
+    part.value = comprehension(ComprehensionKind::kGenerator, node[0], nullptr, *clauses, join(span(node[0]), span(*clauses)));
+  else part.value = expression(node[0]);
   return part;
 }
 

@@ -7,7 +7,7 @@ namespace tessera::lang {
 using namespace ast;
 
 Stmt* Builder::match(const SyntaxNode& node) {
-  Expr* subject = star_context(node[0]);
+  Expr* subject = expression(node[0]);
   std::vector<MatchCase> cases;
   for (const SyntaxNode& part : node.all().subspan(1)) {
     Pattern* what = open_pattern(part[0]);
@@ -29,11 +29,7 @@ Pattern* Builder::pattern(const SyntaxNode& node) {
   Span where = span(node);
   switch (node.kind) {
     case Syntax::number_pattern: return make<ValuePattern>(where, number_value(node));
-    case Syntax::string_pattern: {
-      Expr* value = expression(node[0]);
-      if (is<FString>(*value)) refuse("patterns may only match literals and attribute lookups", where);
-      return make<ValuePattern>(where, value);
-    }
+    case Syntax::string_pattern: return make<ValuePattern>(where, expression(node[0]));
     case Syntax::constant_pattern: {
       Expr* value = constant(node);
       return make<SingletonPattern>(where, as<Constant>(*value).value);
@@ -64,14 +60,8 @@ Pattern* Builder::capture(Pattern* inner, const SyntaxNode& name, Span where) {
 
 Pattern* Builder::sequence_pattern(Nodes nodes, Span where) {
   std::vector<Pattern*> elements;
-  bool starred = false;
   for (const SyntaxNode& node : nodes) {
-    if (node.kind == Syntax::comma_mark) continue;
-    if (node.kind == Syntax::pattern_star) {
-      if (starred) refuse("multiple starred names in sequence pattern", where);
-      starred = true;
-    }
-    elements.push_back(pattern(node));
+    if (node.kind != Syntax::comma_mark) elements.push_back(pattern(node));
   }
   return make<SequencePattern>(where, keep(elements));
 }
@@ -85,8 +75,10 @@ Pattern* Builder::paren_pattern(const SyntaxNode& node) {
 
 Pattern* Builder::as_pattern(const SyntaxNode& node) {
   const SyntaxNode& name = node[1][0];
+  const Token first = tokens_.kind(name.first);
+  if (first == Token::kSoftUnderscore) refuse("cannot use '_' as a target", token_span(name.first));
+  if (name.kind != Syntax::any_name && is_name(first)) refuse("invalid syntax", token_span(name.first + 1));
   if (name.kind != Syntax::any_name) refuse("invalid pattern target", span(name));
-  if (token(name) == Token::kSoftUnderscore) refuse("cannot use '_' as a target", span(name));
   return capture(pattern(node[0]), name, span(node));
 }
 
@@ -112,10 +104,6 @@ Pattern* Builder::instance_pattern(const SyntaxNode& node) {
   for (const SyntaxNode& part : node[1].all()) {
     if (part.kind == Syntax::pattern_keyword) {
       Identifier name = identifier(part[0]);
-      for (const KeywordPattern& other : keywords) {
-        if (other.name.text != name.text) continue;
-        refuse("attribute name repeated in class pattern: " + std::string(name.text), span(part[1]));
-      }
       keywords.push_back({name, pattern(part[1])});
       continue;
     }
@@ -141,8 +129,6 @@ Pattern* Builder::mapping_pattern(const SyntaxNode& node) {
     else if (key.kind == Syntax::dotted_name) value = dotted_value(key);
     else value = key.kind == Syntax::string_pattern ? expression(key[0]) : constant(key);
     if (is<Name>(*value)) refuse("invalid syntax", token_span(key.last));  // where an attribute's dot is missing
-    if (is<FString>(*value))
-      refuse("mapping pattern keys may only match literals and attribute lookups", span(node));
     items.push_back({value, pattern(part[1])});
   }
   return make<MappingPattern>(span(node), keep(items), rest);

@@ -63,7 +63,7 @@ Stmt* Builder::simple_statement(const SyntaxNode& node) {
     case Syntax::pass_statement: return make<PassStmt>(where);
     case Syntax::break_statement: return make<BreakStmt>(where);
     case Syntax::continue_statement: return make<ContinueStmt>(where);
-    case Syntax::return_statement: return make<ReturnStmt>(where, node.count > 0 ? star_context(node[0]) : nullptr);
+    case Syntax::return_statement: return make<ReturnStmt>(where, node.count > 0 ? expression(node[0]) : nullptr);
     case Syntax::raise_statement: return raise(node);
     case Syntax::assert_statement: {
       Expr* condition = expression(node[0]);
@@ -113,7 +113,7 @@ Stmt* Builder::async_statement(const SyntaxNode& node, ExprList decorators) {
 
 Stmt* Builder::expression_statement(const SyntaxNode& node) {
   Span where = span(node);
-  if (node.count == 1) return make<ExpressionStmt>(where, star_context(node[0]));
+  if (node.count == 1) return make<ExpressionStmt>(where, expression(node[0]));
   const SyntaxNode& rest = node[1];
   if (rest.kind == Syntax::augmented) return augmented_assign(node[0], rest, where);
   if (rest.kind == Syntax::annotated) return annotated_assign(node[0], rest, where);
@@ -133,7 +133,7 @@ Stmt* Builder::assign(Nodes nodes, Span where) {
     targets.push_back(left);
     side = &right;
   }
-  return make<AssignStmt>(where, keep(targets), star_context(*side));
+  return make<AssignStmt>(where, keep(targets), expression(*side));
 }
 
 // CPython takes `f() = 1` for a slip of `==`, but not where the left side is of a kind that nobody compares.
@@ -217,7 +217,7 @@ Stmt* Builder::augmented_assign(const SyntaxNode& left, const SyntaxNode& node, 
     refuse(std::string("'") + expression_name(*variable) + "' is an illegal expression for augmented assignment",
            variable->span);
   }
-  Expr* value = star_context(node[1]);
+  Expr* value = expression(node[1]);
   return make<AugmentedAssignStmt>(where, variable, augmented_op(token(node[0])), span(node[0]), value);
 }
 
@@ -229,10 +229,11 @@ Stmt* Builder::annotated_assign(const SyntaxNode& left, const SyntaxNode& node, 
     refuse(std::string("only single target (not ") + kind + ") can be annotated",
            bare ? as<ast::Tuple>(*variable).elements[0]->span : variable->span);
   }
+  if (is<Starred>(*variable)) refuse("invalid syntax", token_span(left.last));
   bool fits = is<Name>(*variable) || is<Attribute>(*variable) || is<Subscript>(*variable);
   if (!fits) refuse("illegal target for annotation", variable->span);
   Expr* annotation = expression(node[0]);
-  Expr* value = node.count > 1 ? star_context(node[1][0]) : nullptr;
+  Expr* value = node.count > 1 ? expression(node[1][0]) : nullptr;
   return make<AnnotatedAssignStmt>(where, variable, annotation, value, left.kind == Syntax::any_name);
 }
 
@@ -316,7 +317,7 @@ Stmt* Builder::loop(const SyntaxNode& node) {
     return make<WhileStmt>(where, condition, body, node.count > 2 ? block(node[2][0]) : Block{});
   }
   Expr* variable = target(node[0]);
-  Expr* iterable = star_context(node[1]);
+  Expr* iterable = expression(node[1]);
   Block body = block(node[2]);
   return make<ForStmt>(where, variable, iterable, body, node.count > 3 ? block(node[3][0]) : Block{});
 }
@@ -385,7 +386,7 @@ Stmt* Builder::function(const SyntaxNode& node, ExprList decorators) {
   const SyntaxNode* returns = find(node.all(), Syntax::return_annotation);
   Nodes given = node.all().subspan(1, end - 1 - (returns != nullptr ? 1 : 0));
   Identifier name = identifier(node[0]);
-  Parameters list = parameters(given);
+  Parameters list = parameters(given, ParametersOf::kDef, node[0].last + 1);
   Expr* result = returns != nullptr ? expression((*returns)[0]) : nullptr;
   return make<FunctionStmt>(statement_span(node), name, list, result, block(node[end]), decorators, false);
 }
@@ -406,49 +407,33 @@ Stmt* Builder::class_statement(const SyntaxNode& node, ExprList decorators) {
 
 // ---- Parameters ---------------------------------------------------------------------------------------------------------
 
+// Thrown for a list that is not as it must be; parameter_fault() says what is wrong with it.
+struct Misplaced {};
+
 // The nodes are flat: marks, names, and behind a name its annotation and default.
 class ParameterList {
  public:
   using Kind = ParameterKind;
 
-  // `followed`: by a comma.
-  void add_slash(Span where, bool followed) {
-    if (has_star_) refuse("/ must be ahead of *", where);
-    if (has_slash_) refuse("/ may appear only once", where);
-    if (parameters.empty()) refuse(followed ? "at least one argument must precede /" : "invalid syntax", where);
-    if (has_keywords_) refuse("arguments cannot follow var-keyword argument", where);
+  void add_slash() {
+    if (has_star_ || has_slash_ || has_keywords_ || parameters.empty()) throw Misplaced{};
     for (Parameter& parameter : parameters) parameter.kind = Kind::kPositionalOnly;
     has_slash_ = true;
   }
 
-  // `bare`: where a star without a name and without parameters behind it is refused.
-  void add_star(Span where, Span bare) {
-    if (has_keywords_) refuse("arguments cannot follow var-keyword argument", where);
-    if (has_star_) refuse("* argument may appear only once", where);
-    has_star_ = true;
-    bare_star_ = bare;
+  void add_star() {
+    if (has_keywords_ || has_star_) throw Misplaced{};
+    has_star_ = bare_star_ = true;
   }
 
   // A name; `kind` is kRegular for one without a star.
   void add(Parameter parameter, Kind kind) {
-    if (has_keywords_) {
-      const Span name = parameter.name.span;
-      const uint32_t stars = kind == Kind::kVarKeyword ? 2 : kind == Kind::kVarPositional ? 1 : 0;
-      refuse("arguments cannot follow var-keyword argument", stars == 0 ? name : Span{name.begin - stars, name.begin});
-    }
-    if (kind == Kind::kVarPositional && parameter.default_value != nullptr) {
-      refuse("var-positional argument cannot have default value", parameter.default_value->span);
-    }
-    if (kind == Kind::kVarKeyword && parameter.default_value != nullptr) {
-      refuse("var-keyword argument cannot have default value", parameter.default_value->span);
-    }
-    if (kind == Kind::kVarPositional) bare_star_.reset();
-    if (kind == Kind::kRegular && has_star_) kind = Kind::kKeywordOnly, bare_star_.reset();
+    if (has_keywords_ || (kind != Kind::kRegular && parameter.default_value != nullptr)) throw Misplaced{};
+    if (kind == Kind::kVarPositional) bare_star_ = false;
+    if (kind == Kind::kRegular && has_star_) kind = Kind::kKeywordOnly, bare_star_ = false;
     if (kind == Kind::kVarKeyword) check_bare_star(), has_keywords_ = true;
     if (kind == Kind::kRegular) {
-      if (has_default_ && parameter.default_value == nullptr) {
-        refuse("non-default argument follows default argument", parameter.name.span);
-      }
+      if (has_default_ && parameter.default_value == nullptr) throw Misplaced{};
       has_default_ |= parameter.default_value != nullptr;
     }
     parameter.kind = kind;
@@ -456,22 +441,30 @@ class ParameterList {
   }
 
   void check_bare_star() const {
-    if (bare_star_) refuse("named arguments must follow bare *", *bare_star_);
+    if (bare_star_) throw Misplaced{};
   }
 
   std::vector<Parameter> parameters;
 
  private:
-  [[noreturn]] static void refuse(const char* message, Span where) { throw Refusal{message, where}; }
-
-  std::optional<Span> bare_star_;  // a `*` that no name has followed yet
+  bool bare_star_ = false;  // a `*` that no name has followed yet
   bool has_slash_ = false;
   bool has_star_ = false;
   bool has_keywords_ = false;
   bool has_default_ = false;
 };
 
-Parameters Builder::parameters(Nodes nodes, bool is_lambda) {
+Parameters Builder::parameters(Nodes nodes, ParametersOf owner, std::uint32_t begin) {
+  try {
+    return parameters(nodes);
+  } catch (const Misplaced&) {
+    const auto fault = parameter_fault(tokens_, owner, begin, tree_.arena());
+    if (!fault) refuse("invalid syntax", token_span(begin));
+    refuse(fault->message, join(token_span(fault->first), token_span(fault->last - 1)));
+  }
+}
+
+Parameters Builder::parameters(Nodes nodes) {
   ParameterList list;
   std::size_t i = 0;
   auto name_and_more = [&](Nodes from, std::size_t& at) {
@@ -488,12 +481,10 @@ Parameters Builder::parameters(Nodes nodes, bool is_lambda) {
   while (i < nodes.size()) {
     const SyntaxNode& node = nodes[i];
     if (node.kind == Syntax::slash_mark) {
-      list.add_slash(span(node), tokens_.kind(node.last) == Token::kComma);
+      list.add_slash();
       ++i;
     } else if (node.kind == Syntax::star_mark) {
-      // A bare * of a lambda is refused at the token where CPython stopped reading.
-      const std::uint32_t next = tokens_.kind(node.last) == Token::kComma ? node.last + 1 : node.last;
-      list.add_star(span(node), is_lambda ? token_span(next) : span(node));
+      list.add_star();
       bool named = ++i < nodes.size() && nodes[i].first == node.last && nodes[i].kind == Syntax::any_name;
       if (named) list.add(name_and_more(nodes, i), ParameterKind::kVarPositional);
     } else if (node.kind == Syntax::any_name) {

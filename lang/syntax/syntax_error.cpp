@@ -39,7 +39,7 @@ std::string format_syntax_error(const Source& source, const SyntaxError& error) 
   std::string result = "  File \"" + source.name() + "\", line " + std::to_string(error.line) + "\n";
   std::string_view shown = line.substr(indent);
   result.append("    ").append(shown).append("\n");
-  if (error.column == 0) return result + message;
+  if (error.column == 0 || error.no_end) return result + message;
   std::uint32_t column = error.column > indent ? error.column - 1 - static_cast<std::uint32_t>(indent) : 0;
   std::uint32_t end =
       error.end_line > error.line ? count_characters(shown) : error.end_column - 1 - static_cast<std::uint32_t>(indent);

@@ -20,6 +20,7 @@ struct SyntaxError {
   std::uint32_t column = 1;
   std::uint32_t end_line = 1;
   std::uint32_t end_column = 1;  // one past the last underlined character
+  bool no_end = false;           // CPython knows no end of it: end_offset is -1, and no caret is shown
   bool incomplete = false;       // more input could make it a program (what a prompt wants to know)
 
   const char* class_name() const;

@@ -114,7 +114,13 @@ Value keyword(const Args& args, const char* function, std::initializer_list<std:
   return found;
 }
 
-Value no_int(Interpreter& in, int base, const std::string& quoted) {
+// CPython shows at most 200 characters of the literal's repr (float() and complex() show the whole one).
+Value no_int(Interpreter& in, int base, std::string quoted) {
+  constexpr size_t kShown = 200;
+  size_t end = 0, characters = 0;
+  for (; end < quoted.size(); ++end)
+    if ((quoted[end] & 0xc0) != 0x80 && characters++ == kShown) break;
+  quoted.resize(end);
   return failure(in, ErrorKind::ValueError, {"invalid literal for int() with base ", std::to_string(base), ": ", quoted});
 }
 
