@@ -383,6 +383,13 @@ Value zero_int(Interpreter&, const Args&) { return Value::integer(0); }
 Value zero_float(Interpreter&, const Args&) { return Value::real(0); }
 Value one_int(Interpreter&, const Args&) { return Value::integer(1); }
 Value round_method(Interpreter& in, const Args& args) { return round_number(in, args[0], args[1]); }
+
+// An int takes no None for its digits; round() leaves None out.
+Value round_whole(Interpreter& in, const Args& args) {
+  if (args[1].is_none()) index(in, args[1]);
+  return round_number(in, args[0], args[1].is_undefined() ? Value::none() : args[1]);
+}
+
 Value float_floor(Interpreter& in, const Args& args) {
   return whole_from_float(in, std::floor(unboxed(args[0]).as_float()));
 }
@@ -431,13 +438,14 @@ Value to_bytes(Interpreter& in, const Args& args) {
 
 Value from_bytes(Interpreter& in, const Args& args) {
   const bool big = is_big_endian(args[2]), is_signed = args[3].as_bool();
-  const bool convertible = is_bytes_like(in, args[1]) || is_iterable(in, args[1]) ||
-                           (args[1].is_object() &&
-                            !type_lookup(args[1].as_object()->type, intern(in, "__bytes__")).is_undefined());
+  const bool by_method = args[1].is_object() && !type_lookup(args[1].as_object()->type, intern(in, "__bytes__")).is_undefined();
+  const bool convertible = by_method || is_bytes_like(in, args[1]) || is_iterable(in, args[1]);
   if (is_str(args[1]) || !convertible)
     throw_error(ErrorKind::TypeError, "cannot convert '%s' object to bytes",
                 std::string(type_name(in, args[1])).c_str());
-  const Value source = is_bytes_like(in, args[1]) ? args[1] : call(in, Value(bytes_types(in).bytes), {args[1]});
+  // An object without __bytes__ is iterated, though bytes() would ask an __index__ first.
+  const auto items = [&] { return call(in, Value(bytes_types(in).bytes), {by_method ? args[1] : list_from(in, args[1])}); };
+  const Value source = is_bytes_like(in, args[1]) ? args[1] : items();
   std::string bytes(BytesLike(in, source, BytesLike::kCopyGaps).view());
   if (big) std::reverse(bytes.begin(), bytes.end());
   const Value number =
@@ -517,7 +525,7 @@ constexpr NativeDef kIntRows[] = {
     {"__trunc__(self, /)", as_plain_int, ""},
     {"__floor__(self, /)", as_plain_int, ""},
     {"__ceil__(self, /)", as_plain_int, ""},
-    {"__round__(self, ndigits=None, /)", round_method, ""},
+    {"__round__(self, ndigits=..., /)", round_whole, ""},
     {"__abs__(self, /)", abs_method, ""},
 };
 
