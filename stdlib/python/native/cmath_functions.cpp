@@ -1,6 +1,6 @@
 // The functions of cmath, with CPython's formulas, so that the last digit is the same: Kahan's "Branch cuts for complex elementary
 // functions" for the inverse functions and the square root, scaled forms near the ends of the range. Arguments that are infinite or
-// NaN have the values of C's Annex G, as the functions of the C library have them.
+// NaN have the values of C's Annex G, as the functions of the C library have them; where the annex leaves a sign open, CPython's is chosen.
 #include "stdlib/python/native/cmath_functions.h"
 
 #include <cfloat>
@@ -55,6 +55,7 @@ C complex_sqrt(C z) {
 }
 
 C complex_acos(C z) {
+  if (std::isinf(z.real()) && std::isnan(z.imag())) return {z.imag(), HUGE_VAL};
   if (!is_finite(z)) return std::acos(z);
   const double x = z.real(), y = z.imag();
   if (is_large(z)) return settled(std::atan2(std::fabs(y), x), std::copysign(log_of_large(z), -y));
@@ -72,6 +73,7 @@ C complex_acosh(C z) {
 }
 
 C complex_asinh(C z) {
+  if (std::isnan(z.real()) && std::isinf(z.imag())) return {HUGE_VAL, z.real()};
   if (!is_finite(z)) return std::asinh(z);
   const double x = z.real(), y = z.imag();
   if (is_large(z)) return settled(std::copysign(log_of_large(z), x), std::atan2(y, std::fabs(x)));
@@ -83,6 +85,7 @@ C complex_asinh(C z) {
 C complex_asin(C z) { return turned(z, complex_asinh); }
 
 C complex_atanh(C z) {
+  if (std::isnan(z.real()) && std::isinf(z.imag())) return {0.0, std::copysign(std::numbers::pi / 2.0, z.imag())};
   if (!is_finite(z)) return std::atanh(z);
   const double x = z.real(), y = z.imag(), ay = std::fabs(y);
   if (std::signbit(x)) return -complex_atanh(-z);
@@ -107,6 +110,7 @@ C complex_cosh(C z) {
   const double x = z.real(), y = z.imag();
   if (!is_finite(z)) {
     if (std::isinf(y) && !std::isnan(x)) errno = EDOM;
+    if (std::isnan(x) && y == 0.0) return {x, 0.0};
     return std::cosh(z);
   }
   C w;
@@ -124,6 +128,7 @@ C complex_sinh(C z) {
   const double x = z.real(), y = z.imag();
   if (!is_finite(z)) {
     if (std::isinf(y) && !std::isnan(x)) errno = EDOM;
+    if (x == 0.0 && std::isnan(y)) return {0.0, y};
     return std::sinh(z);
   }
   C w;
@@ -142,6 +147,7 @@ C complex_tanh(C z) {
   if (!is_finite(z)) {
     if (std::isinf(y) && std::isfinite(x)) errno = EDOM;
     if (x == 0.0 && std::isnan(y)) return {y, y};
+    if (std::isinf(x) && std::isinf(y)) return {std::copysign(1.0, x), 0.0};
     return std::tanh(z);
   }
   if (std::fabs(x) > kLogLarge)  // tanh(x + iy) = 1 + 2 exp(-2x) (...) in the limit
