@@ -539,7 +539,8 @@ size_t clamp_index(Interpreter& in, const Value& v, size_t size) {
 
 Value array_index(Interpreter& in, const Args& args) {
   Array* const a = self_of(args);
-  const int64_t at = find(in, a, args[1], clamp_index(in, args[2], a->size()), clamp_index(in, args[3], a->size()));
+  const size_t start = clamp_index(in, args[2], a->size()), stop = clamp_index(in, args[3], a->size());
+  const int64_t at = find(in, a, args[1], start, stop);
   if (at < 0) throw Error(ErrorKind::ValueError, "array.index(x): x not in array");
   return Value::integer(at);
 }

@@ -487,8 +487,8 @@ size_t slice_bound(Interpreter& in, const Value& v, size_t size, size_t otherwis
 
 Value deque_index(Interpreter& in, const Args& args) {
   Deque* d = self_of(args);
-  const int64_t at =
-      find(in, d, args[1], slice_bound(in, args[2], d->size, 0), slice_bound(in, args[3], d->size, d->size));
+  const size_t start = slice_bound(in, args[2], d->size, 0), stop = slice_bound(in, args[3], d->size, d->size);
+  const int64_t at = find(in, d, args[1], start, stop);
   if (at < 0) throw_error(ErrorKind::ValueError, "%s is not in deque", repr_text(in, args[1]).c_str());
   return Value::integer(at);
 }

@@ -100,9 +100,10 @@ void open_deflate(Interpreter& in, Stream* s, int level, int method, int wbits, 
   s->open = true;
 }
 
-void open_inflate(Interpreter& in, Stream* s, int wbits) {
+// `of_object`: of decompressobj, which has words of its own for options that zlib does not know.
+void open_inflate(Interpreter& in, Stream* s, int wbits, bool of_object) {
   const int code = ::inflateInit2_(&s->z, wbits, ZLIB_VERSION, sizeof(z_stream));
-  if (code == Z_STREAM_ERROR) throw Error(ErrorKind::ValueError, "Invalid initialization option");
+  if (code == Z_STREAM_ERROR && of_object) throw Error(ErrorKind::ValueError, "Invalid initialization option");
   if (code != Z_OK) throw_zlib(in, s->z, code, "while preparing to decompress data");
   s->open = true;
 }
@@ -138,7 +139,7 @@ Value decompress(Interpreter& in, const Args& args) {
   const int wbits = small_int(in, args[1]);
   int_argument(in, args[2]);
   Stream* s = stream_of(stream);
-  open_inflate(in, s, wbits);
+  open_inflate(in, s, wbits, false);
   std::string_view input = data.view();
   int code = Z_BUF_ERROR;
   if (!input.empty()) code = run(in, s, input, Z_FINISH, as_byte_array(out), SIZE_MAX);
@@ -195,7 +196,7 @@ Value decompressobj(Interpreter& in, const Args& args) {
   if (!is_bytes_like(in, args[1])) throw Error(ErrorKind::TypeError, "zdict argument must support the buffer protocol");
   Value made = new_stream(in, false);
   Stream* s = stream_of(made);
-  open_inflate(in, s, wbits);
+  open_inflate(in, s, wbits, true);
   s->dictionary = BytesLike(in, args[1]).view();
   if (wbits >= 0 || s->dictionary.empty()) return made;
   ::inflateSetDictionary(&s->z, reinterpret_cast<const Bytef*>(s->dictionary.data()),
