@@ -160,6 +160,8 @@ def compiles(lines):
 class Program(Features, calls.Calls, Walks, Scopes):
     # Also what seldom stands in a program: walks.py, scopes.py, calls.py (run.py --wide).
     wide = False
+    # Nothing but calls of native functions and methods (run.py --calls).
+    calls_only = False
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -521,7 +523,7 @@ def program(seed):
     p = Program(seed)
     statements = [p.assign() for _ in range(p.random.randint(1, 4))]
     for _ in range(p.random.randint(4, 9)):
-        statements.append(p.statement(2))
+        statements.append(p.native_call() if p.calls_only else p.statement(2))
     return [s for s in statements if compiles(s)] or [['pass']]
 
 

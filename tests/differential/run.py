@@ -180,10 +180,12 @@ def main():
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     parser.add_argument('--show', type=int, default=10, help='kinds of differences to show, made small')
     parser.add_argument('--wide', action='store_true', help='also what seldom stands in a program: walks.py, scopes.py, calls.py')
+    parser.add_argument('--calls', action='store_true', help='only calls of native functions and methods: calls.py')
     parser.add_argument('--tensors', action='store_true', help='programs of tensors; --python needs PyTorch 1.13')
     parser.add_argument('--only', type=int, help='show this program')
     options = parser.parse_args()
     generate.Program.wide = options.wide
+    generate.Program.calls_only = options.calls
     comparison = Comparison(options)
     if options.only is not None:
         return show_one(options.only, comparison)
