@@ -237,6 +237,11 @@ void fill_boxed(OpCall& c) {
   if (c.is_tensor(1)) c.results.emplace_back(copy_(c.tensor(0), c.tensor(1)));
   else c.results.emplace_back(fill_(c.tensor(0), c.scalar(1)));
 }
+void fill_tensor_boxed(OpCall& c) {
+  check(c.tensor(1).dim() == 0, TensorErrorKind::Runtime,
+        "fill_ only supports 0-dimension value tensor but got tensor with ", c.tensor(1).dim(), " dimensions.");
+  fill_boxed(c);
+}
 void zero_boxed(OpCall& c) { c.results.emplace_back(zero_(c.tensor(0))); }
 
 TS_BOXED(copy_, "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor",
@@ -250,6 +255,11 @@ TS_BOXED(fill_, "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every el
          .forms =
              "Tensor self, Tensor value\n"
              "Tensor self, Scalar value");
+TS_BOXED(fill_, "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor", "Sets every element to value.", kMethod,
+         fill_tensor_boxed,
+         "f[2,3], f[]\n"
+         "f[2], f[2] -> RuntimeError: fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions.",
+         .priority = 1);
 TS_BOXED(zero_, "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, "f[2,3]");
 Tensor clone_in(const Tensor& self, const MemoryFormat& format) {
   return format ? to_format(self, self.dtype(), true, format) : clone(self);

@@ -143,7 +143,8 @@ TS_OP(cdist, "cdist(Tensor x1, Tensor x2, float p=2, str compute_mode='use_mm_fo
       "f[2,3], f[2,2] -> RuntimeError: X1 and X2 must have the same number of columns. X1: 3 X2: 2\n"
       "f[2,3], f[2,3], -1 -> RuntimeError: cdist only supports non-negative p values\n"
       "i[2,3]<4, f[2,3] -> RuntimeError: cdist only supports floating-point dtypes, X1 got: Long",
-      .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32);
+      .python_function = {"x1 x2 p= compute_mode="}, .speaks_as_python = true, .autocast = Autocast::Float32,
+      .autocast_cuda = Autocast::Float32);
 TS_OP(pdist, "pdist(Tensor input, float p=2) -> Tensor",
       "The distances of all pairs of rows, those of the first row first.", kFunction | kFunctional, &pdist,
       "f[4,3]\n"

@@ -294,7 +294,7 @@ TS_OP(einsum, "einsum(str equation, Tensor[] operands) -> Tensor",
       "'ij', (f[2,3], f[2]) -> RuntimeError: einsum(): more operands were provided than specified in the equation\n"
       "'ij,jk', (f[2,3], f[2,3]) -> RuntimeError: einsum(): subscript j has size 2 for operand 1 which does not "
       "broadcast with previously seen size 3",
-      .autocast_cuda = Autocast::Lower);
+      .gathers = true, .autocast_cuda = Autocast::Lower);
 TS_OP(
     tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
     "Sums over pairs of dimensions.", kFunction, &tensordot,
@@ -303,11 +303,13 @@ TS_OP(
     "f[2,3], f[2,3], [0], [0, 1] -> RuntimeError: both dimension lists should have same length\n"
     "f[2,3], f[2,3], [0], [1] -> RuntimeError: contracted dimensions need to match, but first has size 2 in dim 0 and "
     "second has size 3 in dim 1",
+    .python_function = {"a b dims= out="}, .gathers = true,
     .out = {OutRule::Same,
             "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"},
     .autocast_cuda = Autocast::Widest);
 TS_OP(tensordot, "tensordot(Tensor a, Tensor b, int dims=2) -> Tensor",
       "Sums over the last dimensions of a and the first of b.", kFunction, &tensordot_count, "f[2,3], f[3,2], 1",
+      .python_function = {"a b dims= out="}, .gathers = true,
       .out = {OutRule::Same,
               "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"});
 

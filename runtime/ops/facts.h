@@ -80,6 +80,14 @@ enum class Autocast : unsigned char {
   Product,  // the op's last step is a product: its result becomes a tensor of the block's dtype
 };
 
+/// A function that is written in Python in PyTorch: Python itself looks at the count and the keywords of a call, and what it calls inside
+/// speaks of the values.
+struct PythonForm {
+  const char* parameters = nullptr;  // "tensor split_size dim=": `=` where there is a default; null: it is none
+  const char* inner = nullptr;       // the schema of the call inside; null: values are spoken of under the function's own name
+  bool own_of_int = false;           // with an int as second value it speaks of values as the op does
+};
+
 struct OpFacts {
   int priority = 0;  // lower is tried first among entries of one name
   FastPaths fast = {};
@@ -88,6 +96,10 @@ struct OpFacts {
   /// name ("Tensor self, Tensor other"); "!" for forms that no message shows. Said by the first entry of a name.
   const char* forms = nullptr;
   bool takes_numbers_anywhere = false;  // PyTorch's parser sees a number as a tensor: add(1, 2)
+  PythonForm python_function = {}, python_method = {};
+  bool speaks_as_python = false;   // of one missing argument, as functions do that are written in Python in PyTorch
+  bool gathers = false;            // takes its tensors one by one in Python: the library's script part makes a list of them
+  const char* symbol = nullptr;    // the operator of Python that calls it: "+", "-x", "<"
 
   OutRule out = {};
   OutRule (*out_of_call)(const OpCall& call, const Tensor& result) = nullptr;  // where calls differ in it

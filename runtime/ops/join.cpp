@@ -332,14 +332,16 @@ TS_OP(broadcast_tensors, "broadcast_tensors(Tensor[] tensors) -> Tensor[]", "All
       kFunction | kView | kSizes, &broadcast_tensors,
       "(f[2,1], f[3])\n"
       "(f[2], f[3]) -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
-      "dimension 0");
+      "dimension 0",
+      .gathers = true);
 TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]",
       "A grid from the coordinates of its axes.", kFunction | kView | kSizes, &meshgrid,
       "(f[2], f[3])\n"
       "(f[2], f[], f[3]), indexing='xy'\n"
       "(f[2], f[3]), indexing='yx' -> RuntimeError: torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
       "received: yx\n"
-      "(f[2,2], f[3]) -> RuntimeError: torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: 2");
+      "(f[2,2], f[3]) -> RuntimeError: torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: 2",
+      .gathers = true);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -510,7 +510,7 @@ TS_BOXED(matmul, "matmul(Tensor self, Tensor other) -> Tensor", "The matrix prod
          "f[3], f[2,3,4]\n"
          "f[4,3].t, f[3,2]\n"
          "f[2,3], f[2,3] -> RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)",
-         .fast = {.binary = matmul_fast}, .out = kOutStructured, .out_of_call = out_of_product,
+         .fast = {.binary = matmul_fast}, .symbol = "@", .out = kOutStructured, .out_of_call = out_of_product,
          .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"

@@ -196,10 +196,13 @@ TensorList split_at(const Tensor& self, Ints at) {
 
 // ---- the registry ----
 
+constexpr char kSplitCall[] = "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
 TS_OP(split, "split(Tensor self, int split_size, int dim=0) -> Tensor[]",
       "Parts of equal size along a dimension; the last may be smaller.", kViewMethod, Split,
       "f[5,2], 2\n"
-      "f[2,5], 3, 1");
+      "f[2,5], 3, 1",
+      .python_function = {"tensor split_size_or_sections dim=", kSplitCall, true},
+      .python_method = {"self split_size dim=", kSplitCall, true});
 TS_OP(
     split, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
     "Parts of given sizes along a dimension.", kViewMethod, SplitWithSizes,

@@ -331,9 +331,13 @@ OutRule out_of_norm(const OpCall& c, const Tensor&) {
   constexpr OutRule kNuclear{OutRule::Same, "linalg.matrix_norm expected out tensor dtype $R but got: $O"};
   return c.args[1].text() == "nuc" ? kNuclear : kOutStructured;
 }
+constexpr char kNormCall[] =
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False) -> Tensor";
 TS_OP(norm, "norm(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The p-norm.", kSummed | kOut, &norm_op, "f[3,4]\nf[3,4], 1, 0\nf[3,4], 3, [0, 1], True\nf[3,4], 0.5, 1",
-      .out = kOutStructured, .autocast_cuda = Autocast::Float32);
+      .python_function = {"input p= dim= keepdim= out= dtype=", kNormCall},
+      .python_method = {"self p= dim= keepdim= dtype=", kNormCall}, .out = kOutStructured,
+      .autocast_cuda = Autocast::Float32);
 TS_OP(norm, "norm.name(Tensor self, str p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
       "The Frobenius or the nuclear norm.", kSummed | kOut, &norm_name,
       "f[3,4], 'fro'\nf[3,2], 'nuc'\nf[2,2], 'x' -> RuntimeError: linalg.matrix_norm: Order x not supported.",

@@ -218,7 +218,7 @@ TS_OP(
     "expected hop_length > 0, but got hop_length=0\n"
     "f[20], 8, window=p[7], return_complex=True -> RuntimeError: stft(torch.FloatTensor[28]\n"
     "c[20], 8, window=p[8], onesided=True -> RuntimeError: Cannot have onesided output if window or input is complex",
-    .autocast = Autocast::Float32);
+    .speaks_as_python = true, .autocast = Autocast::Float32);
 TS_OP(
     istft,
     "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "

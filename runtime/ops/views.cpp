@@ -214,7 +214,8 @@ TS_OP(
     unflatten, "unflatten(Tensor self, int dim, int[] sizes) -> Tensor", "Cuts one dimension into several.",
     kViewMethod, &unflatten,
     "f[2,6], 1, [2, -1]\n"
-    "f[2,6], 1, [4, 2] -> RuntimeError: unflatten: Provided sizes [4, 2] don't multiply up to the size of dim 1 (6) in the input tensor");
+    "f[2,6], 1, [4, 2] -> RuntimeError: unflatten: Provided sizes [4, 2] don't multiply up to the size of dim 1 (6) in the input tensor",
+    .python_method = {"self dim sizes"});
 TS_OP(
     expand, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
     "Repeats dimensions of size 1 without copying.", kMethod | kView | kSizes, Expand,

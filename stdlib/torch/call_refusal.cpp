@@ -59,7 +59,8 @@ Form form_of(const OpFunction& function, const OpEntry& entry, const OpSchema& s
     const bool takes_out = own ? entry.has(kOut)
                                : std::any_of(function.entries.begin(), function.entries.end(),
                                              [](const OpEntry* each) { return each->has(kOut); });
-    const bool says_so = function.name == "where";  // its forms differ in that
+    const char* const listed = entry.facts->forms;
+    const bool says_so = listed != nullptr && std::string_view(listed).find("out=") != std::string_view::npos;
     if (takes_out && !says_so && !function.is_inplace && !function.is_method)
       add_option(form, "out", ArgKind::Tensor, several ? "tuple of Tensors" : "Tensor", "None");
   };
@@ -277,7 +278,7 @@ void Refusal::wrong_item(const FormParameter& parameter, std::span<const Value> 
 }
 
 // PyTorch says "arguments" of one and "argument" of several. Some functions are written in Python there, and speak as
-// CPython does: stft, cdist, those of torch.nn.functional that work in place.
+// CPython does, those of torch.nn.functional that work in place among them.
 void Refusal::missing(const Form& form, size_t from) const {
   std::string names;
   size_t count = 0;
@@ -285,7 +286,7 @@ void Refusal::missing(const Form& form, size_t from) const {
     if (form.parameters[i].has_default) continue;
     names += (count++ == 0 ? "\"" : ", \"") + form.parameters[i].name + "\"";
   }
-  const bool says_as_python = function_.name == "stft" || function_.name == "cdist" ||
+  const bool says_as_python = function_.entries[0]->facts->speaks_as_python ||
                               (function_.is_functional && form.parameters.back().name == "inplace");
   if (says_as_python && count == 1)
     say("() missing 1 required positional argument: '" + names.substr(1, names.size() - 2) + "'");
@@ -361,11 +362,6 @@ std::string argument_types(Interpreter& in, const Value* values, size_t position
 }
 
 void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {
-  // A tensor is of the right type for fill_; only its dimensions can be wrong.
-  const std::string_view op = function.entries[0]->name;
-  if ((op == "fill_" || op == "fill") && args.count == 2 && is_tensor(torch_state(in), args[1]))
-    throw Error(ErrorKind::RuntimeError, "fill_ only supports 0-dimension value tensor but got tensor with " +
-                                             std::to_string(tensor_of(args[1]).dim()) + " dimensions.");
   const CallForms listed = call_forms(function.entries[0]->name);
   const std::optional<InnerCall> inner = python_call(function, args);
   if (!inner) refuse(in, function, args, forms_of(function, listed), listed.more_hidden);

@@ -227,15 +227,21 @@ bool combines(const Sizes& a, const Sizes& b) {
   return broadcasts(a, b, 0, &result) && (result == a || result == b);
 }
 
+// Whether an op has one result, whose reduced dimensions may stay.
+bool keeps_dimensions(std::string_view op) {
+  const auto entries = tensor::find_op(op);
+  return std::any_of(entries.begin(), entries.end(), [](const OpEntry* entry) {
+    return entry->schema().find("keepdim") >= 0 && entry->schema().results.size() == 1;
+  });
+}
+
 // `x.mean(1)`, whose result lost the dimension that it lacks here: the call with keepdim=True.
 std::string with_keepdim(const FailingExpression& failing, const Expr* e, bool array, const Sizes& now,
                          const Sizes& other) {
   const auto* call = try_as<Call>(e);
   const auto* method = call == nullptr ? nullptr : try_as<Attribute>(call->callee);
   if (method == nullptr) return "";
-  const std::string_view name = method->name.text;
-  constexpr std::string_view kReductions[] = {"mean", "sum", "std", "var", "norm", "amax", "amin", "prod", "logsumexp"};
-  if (std::find(std::begin(kReductions), std::end(kReductions), name) == std::end(kReductions)) return "";
+  if (!keeps_dimensions(method->name.text)) return "";
   const IntLiteral* dim = nullptr;
   for (const Expr* argument : call->arguments)
     if (const auto* number = try_as<IntLiteral>(argument)) dim = number;

@@ -4,30 +4,29 @@
 #include <algorithm>
 
 namespace tessera::stdlib {
+
+using tensor::OpFacts;
+using tensor::PythonForm;
+
 namespace {
 
-struct PythonFunction {
-  std::string_view name;
-  bool is_method;
-  std::vector<std::string_view> parameters;
-  size_t required;
-  std::string_view inner = {}, inner_form = {};
+struct Parameters {
+  std::vector<std::string_view> names;
+  size_t required = 0;
 };
 
-constexpr std::string_view kVectorNorm =
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False) -> Tensor";
-constexpr std::string_view kSplitSizes = "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
-
-std::vector<PythonFunction> python_functions() {
-  return {
-      {"split", false, {"tensor", "split_size_or_sections", "dim"}, 2, "split_with_sizes", kSplitSizes},
-      {"split", true, {"self", "split_size", "dim"}, 2, "split_with_sizes", kSplitSizes},
-      {"norm", false, {"input", "p", "dim", "keepdim", "out", "dtype"}, 1, "linalg_vector_norm", kVectorNorm},
-      {"norm", true, {"self", "p", "dim", "keepdim", "dtype"}, 1, "linalg_vector_norm", kVectorNorm},
-      {"cdist", false, {"x1", "x2", "p", "compute_mode"}, 2},
-      {"tensordot", false, {"a", "b", "dims", "out"}, 2},
-      {"unflatten", true, {"self", "dim", "sizes"}, 3},
-  };
+// Of "tensor split_size dim=".
+Parameters parameters_of(std::string_view text) {
+  Parameters found;
+  while (!text.empty()) {
+    const size_t end = text.find(' ');
+    std::string_view name = text.substr(0, end);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    if (name.ends_with('=')) name.remove_suffix(1);
+    else found.required = found.names.size() + 1;
+    found.names.push_back(name);
+  }
+  return found;
 }
 
 // "'a'", "'a' and 'b'", "'a', 'b', and 'c'"
@@ -42,28 +41,28 @@ std::string quoted_list(const std::vector<std::string_view>& names) {
 }
 
 // Puts the values of a call in their places, or throws what Python says.
-std::vector<Value> places_of(const PythonFunction& function, const std::string& shown, const Args& args) {
+std::vector<Value> places_of(const Parameters& parameters, const std::string& shown, const Args& args) {
   const auto say = [&](const std::string& text) { throw Error(ErrorKind::TypeError, shown + "() " + text); };
-  const size_t most = function.parameters.size(), positional = args.positional();
+  const size_t most = parameters.names.size(), positional = args.positional();
   std::vector<Value> values(most);
   for (size_t i = 0; i < std::min(positional, most); ++i) values[i] = args[static_cast<uint32_t>(i)];
   for (size_t i = positional; i < args.count; ++i) {
     const std::string_view name = text_of(args.keyword_names->items[i - positional]);
-    const auto found = std::find(function.parameters.begin(), function.parameters.end(), name);
-    if (found == function.parameters.end()) say("got an unexpected keyword argument '" + std::string(name) + "'");
-    Value& value = values[static_cast<size_t>(found - function.parameters.begin())];
+    const auto found = std::find(parameters.names.begin(), parameters.names.end(), name);
+    if (found == parameters.names.end()) say("got an unexpected keyword argument '" + std::string(name) + "'");
+    Value& value = values[static_cast<size_t>(found - parameters.names.begin())];
     if (!value.is_undefined()) say("got multiple values for argument '" + std::string(name) + "'");
     value = args[static_cast<uint32_t>(i)];
   }
   if (positional > most) {
-    const std::string range = function.required == most
+    const std::string range = parameters.required == most
                                   ? std::to_string(most)
-                                  : "from " + std::to_string(function.required) + " to " + std::to_string(most);
+                                  : "from " + std::to_string(parameters.required) + " to " + std::to_string(most);
     say("takes " + range + " positional arguments but " + std::to_string(positional) + " were given");
   }
   std::vector<std::string_view> missing;
-  for (size_t i = 0; i < function.required; ++i)
-    if (values[i].is_undefined()) missing.push_back(function.parameters[i]);
+  for (size_t i = 0; i < parameters.required; ++i)
+    if (values[i].is_undefined()) missing.push_back(parameters.names[i]);
   if (!missing.empty())
     say("missing " + std::to_string(missing.size()) + " required positional argument" +
         (missing.size() == 1 ? "" : "s") + ": " + quoted_list(missing));
@@ -73,27 +72,24 @@ std::vector<Value> places_of(const PythonFunction& function, const std::string& 
 }  // namespace
 
 std::optional<InnerCall> python_call(const OpFunction& function, const Args& args) {
-  const std::vector<PythonFunction> all = python_functions();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const PythonFunction& each) {
-    return each.name == function.name && each.is_method == function.is_method;
-  });
-  if (found == all.end()) return std::nullopt;
-  InnerCall call{std::string(found->inner), std::nullopt, {}};
-  call.values = places_of(*found, (function.is_method ? "Tensor." : "") + function.name, args);
-  if (found->inner.empty()) return std::nullopt;
-  while (call.values.back().is_undefined()) call.values.pop_back();
-  if (found->name == "split" && call.values[1].is_int()) {  // a size goes to the op itself
-    call.name = function.name;
-    for (Value& value : call.values)
+  const OpFacts& facts = *function.entries[0]->facts;
+  const PythonForm& form = function.is_method ? facts.python_method : facts.python_function;
+  if (form.parameters == nullptr) return std::nullopt;
+  std::vector<Value> values =
+      places_of(parameters_of(form.parameters), (function.is_method ? "Tensor." : "") + function.name, args);
+  if (form.inner == nullptr) return std::nullopt;
+  while (values.back().is_undefined()) values.pop_back();
+  if (form.own_of_int && values[1].is_int()) {
+    for (Value& value : values)
       if (value.is_undefined()) value = Value::integer(0);
-    return call;
+    return InnerCall{function.name, std::nullopt, std::move(values)};
   }
-  call.form = tensor::parse_schema(found->inner_form);
-  call.values.resize(std::min(call.values.size(), call.form->args.size()));
-  for (size_t i = 0; i < call.values.size(); ++i)
-    if (call.values[i].is_undefined())
-      call.values[i] = call.form->args[i].default_text == "2" ? Value::integer(2) : Value::none();
-  return call;
+  tensor::OpSchema inner = tensor::parse_schema(form.inner);
+  values.resize(std::min(values.size(), inner.args.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i].is_undefined()) values[i] = inner.args[i].default_text == "2" ? Value::integer(2) : Value::none();
+  std::string name = inner.name;
+  return InnerCall{std::move(name), std::move(inner), std::move(values)};
 }
 
 }  // namespace tessera::stdlib

@@ -14,22 +14,19 @@
 namespace tessera::stdlib {
 namespace {
 
-const char* const kBinaryOps[] = {"add",
-                                  "sub",
-                                  "mul",
-                                  "div",
-                                  "floor_divide",
-                                  "remainder",
-                                  "pow",
-                                  "matmul",
-                                  "bitwise_left_shift",
-                                  "bitwise_right_shift",
-                                  "bitwise_and",
-                                  "bitwise_or",
-                                  "bitwise_xor",
-                                  nullptr};
-const char* const kUnaryOps[] = {"neg", "positive", "bitwise_not"};
-const char* const kCompareOps[] = {"lt", "le", "eq", "ne", "gt", "ge"};
+// By BinaryOp, UnaryOp and CompareOp: the symbols by which entries say that an operator calls them. `+x` is x.
+constexpr const char* kBinarySymbols[] = {"+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"};
+constexpr const char* kUnarySymbols[] = {"-x", "+x", "~x"};
+constexpr const char* kCompareSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
+
+// The entry behind an operator: of the names that share its facts the one with a short way in.
+const OpEntry* entry_of(std::string_view symbol) {
+  for (const OpEntry* entry : tensor::all_ops())
+    if (entry->facts->symbol != nullptr && entry->facts->symbol == symbol &&
+        (entry->fast.unary != nullptr || entry->fast.binary != nullptr))
+      return entry;
+  return nullptr;
+}
 
 void destroy(Interpreter& in, Object* self) { free_object(in, known_cast<TensorObject>(self)); }
 
@@ -202,13 +199,10 @@ Value format_tensor(Interpreter& in, const Value& self, std::string_view spec) {
 }  // namespace
 
 void fill_tensor_slots(TorchState& state) {
-  for (size_t i = 0; i < std::size(kBinaryOps); ++i)
-    if (kBinaryOps[i] != nullptr)
-      if (auto entries = find_op(kBinaryOps[i]); !entries.empty()) state.binary_ops[i] = entries[0];
-  for (size_t i = 0; i < std::size(kUnaryOps); ++i)
-    if (auto entries = find_op(kUnaryOps[i]); !entries.empty()) state.unary_ops[i] = entries[0];
+  for (size_t i = 0; i < std::size(kBinarySymbols); ++i) state.binary_ops[i] = entry_of(kBinarySymbols[i]);
+  for (size_t i = 0; i < std::size(kUnarySymbols); ++i) state.unary_ops[i] = entry_of(kUnarySymbols[i]);
+  for (size_t i = 0; i < std::size(kCompareSymbols); ++i) state.compare_ops[i] = entry_of(kCompareSymbols[i]);
   state.reciprocal = find_op("reciprocal")[0];
-  for (size_t i = 0; i < std::size(kCompareOps); ++i) state.compare_ops[i] = find_op(kCompareOps[i])[0];
   TypeSlots& slots = state.tensor->slots;
   slots.destroy = destroy;
   slots.traverse = traverse_tensor;

@@ -237,12 +237,10 @@ Value tag(Interpreter& in, Type* type, const char* text) {
   return Value::adopt(object);
 }
 
-// Ops that take their tensors one by one in Python: the script part gathers them.
-const char* const kGathered[] = {"broadcast_tensors", "einsum",     "meshgrid",    "tensordot",
-                                 "cartesian_prod",    "block_diag", "chain_matmul"};
-
+// An op that takes its tensors one by one in Python: the script part gathers them.
 bool is_gathered(std::string_view name) {
-  return std::any_of(std::begin(kGathered), std::end(kGathered), [&](const char* each) { return name == each; });
+  const auto entries = tensor::find_op(name);
+  return !entries.empty() && entries[0]->facts->gathers;
 }
 
 // Ops become function objects, and parts of the package are imported, when they are first named.

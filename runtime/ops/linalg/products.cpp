@@ -186,7 +186,7 @@ TS_OP(
 TS_OP(chain_matmul, "chain_matmul(Tensor[] matrices) -> Tensor",
       "The product of a chain of matrices, in the best order.", kFunction | kOut, &chain_matmul,
       "(f[2,3], f[3,4], f[4,2])\n(f[2,3])\n(f[2,2], f[2]) -> RuntimeError: Tensor dimension is 1, expected 2 instead.",
-      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      .gathers = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(linalg_matmul, "linalg_matmul(Tensor self, Tensor other) -> Tensor", "The matrix product, batched and broadcast.",
       kLinalg | kOut, &matmul, "f[2,3], f[3,4]\nf[2,2,3], f[3]", .out = kOutStructured, .autocast = Autocast::Lower,
       .autocast_cuda = Autocast::Lower);
