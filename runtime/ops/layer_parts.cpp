@@ -87,12 +87,12 @@ DType softmax_gradient_type(const Tensor& grad, DType input_dtype) {
 Tensor wide(const Tensor& t) { return t.dtype() == kFloat16 || t.dtype() == kBFloat16 ? to_dtype(t, kFloat32) : t; }
 
 Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, DType input_dtype) {
-  check_softmax_gradient("softmax", grad, output, dim);
+  check_softmax_gradient("softmax", grad, output, dim);  // names the op: its derivative is an op too
   const Tensor y = wide(output), gy = wide(grad) * y;
   return to_dtype(grad.numel() ? gy - y * sum(gy, Dims{dim}, true) : gy, softmax_gradient_type(grad, input_dtype));
 }
 Tensor log_softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, DType input_dtype) {
-  check_softmax_gradient("log_softmax", grad, output, dim);
+  check_softmax_gradient("log_softmax", grad, output, dim);  // names the op: its derivative is an op too
   const Tensor g = wide(grad);
   return to_dtype(grad.numel() ? g - exp(wide(output)) * sum(g, Dims{dim}, true) : g,
                   softmax_gradient_type(grad, input_dtype));

@@ -65,7 +65,7 @@ void check_pivots(const Tensor& pivots, int64_t n, bool negatives) {
   const Tensor host = contiguous(to_device(pivots, kCpu));
   const int32_t* const p = host.data<int32_t>();
   const auto refuse = [&](const char* sign) {
-    const char* const name = negatives ? "ldl_solve" : "lu_solve";
+    const char* const name = negatives ? "ldl_solve" : "lu_solve";  // names the op: two share this check
     const char* const made = negatives ? "ldl_factor" : "lu_factor";
     const char* const matrix = negatives ? "LD" : "LU";
     if (negatives)
