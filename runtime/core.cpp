@@ -45,31 +45,24 @@ const char* python_name(TensorErrorKind kind) {
 
 // ---- dtypes ----
 
-namespace detail {
-
-const char* const kDTypeName[kDTypeCount] = {"bool",     "uint8",   "int8",    "int16",     "int32",
-                                             "int64",    "uint16",  "uint32",  "uint64",    "float16",
-                                             "bfloat16", "float32", "float64", "complex64", "complex128"};
-const char* const kScalarTypeName[kDTypeCount] = {"Bool",     "Byte",   "Char",   "Short",        "Int",
-                                                  "Long",     "UInt16", "UInt32", "UInt64",       "Half",
-                                                  "BFloat16", "Float",  "Double", "ComplexFloat", "ComplexDouble"};
-
-}  // namespace detail
-
 namespace {
 
-// Bool, uint8 and the signed integers, smallest first; uint8 among the signed ones needs the next wider.
+DType signed_of(int bytes) {
+  return bytes == 1 ? kInt8 : bytes == 2 ? kInt16 : bytes == 4 ? kInt32 : kInt64;
+}
+
+// An unsigned type among the signed ones needs one that is wider than itself.
 DType promote_integers(DType a, DType b) {
   if (is_bool(a)) return b;
   if (is_bool(b)) return a;
-  if (a == kUInt8) return b == kInt8 ? kInt16 : b;
-  if (b == kUInt8) return a == kInt8 ? kInt16 : a;
-  return a > b ? a : b;
+  if (is_signed(a) == is_signed(b)) return item_size(a) > item_size(b) ? a : b;
+  const auto [with_sign, without] = is_signed(a) ? std::pair(a, b) : std::pair(b, a);
+  return item_size(with_sign) > item_size(without) ? with_sign : signed_of(2 * int(item_size(without)));
 }
 
 DType promote_floats(DType a, DType b) {
-  if (is_half(a) && is_half(b)) return a == b ? a : kFloat32;
-  return a > b ? a : b;
+  if (item_size(a) == item_size(b)) return kFloat32;  // two kinds of halves
+  return item_size(a) > item_size(b) ? a : b;
 }
 
 }  // namespace
@@ -99,22 +92,8 @@ void refuse_type(DType t, const char* kernel) {
 }
 
 void refuse_number(DType t) {
-  static constexpr const char* kNames[kDTypeCount] = {"bool",
-                                                      "uint8_t",
-                                                      "int8_t",
-                                                      "int16_t",
-                                                      "int",
-                                                      "int64_t",
-                                                      "uint16_t",
-                                                      "uint32_t",
-                                                      "uint64_t",
-                                                      "c10::Half",
-                                                      "c10::BFloat16",
-                                                      "float",
-                                                      "double",
-                                                      "c10::complex<float>",
-                                                      "c10::complex<double>"};
-  fail(TensorErrorKind::Runtime, "value cannot be converted to type ", kNames[int(t)], " without overflow");
+  const char* const name = facts(t).source_name ? facts(t).source_name : facts(t).cpp_name;
+  fail(TensorErrorKind::Runtime, "value cannot be converted to type ", name, " without overflow");
 }
 
 Scalar Scalar::as(DType type) const {
@@ -126,15 +105,18 @@ Scalar Scalar::as(DType type) const {
 }
 
 bool dtype_from_name(std::string_view text, DType& out) {
-  static constexpr std::pair<std::string_view, DType> kAliases[] = {
-      {"half", kFloat16}, {"float", kFloat32}, {"double", kFloat64},   {"short", kInt16},
-      {"int", kInt32},    {"long", kInt64},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
-  };
-  for (int i = 0; i < kDTypeCount; i++)
-    if (text == detail::kDTypeName[i]) return out = DType(i), true;
-  for (auto [alias, type] : kAliases)
-    if (text == alias) return out = type, true;
+  for (int i = 0; i < kDTypeCount; i++) {
+    const DTypeFacts& f = kDTypeFacts[i];
+    if (text == f.name || (f.alias && text == f.alias)) return out = DType(i), true;
+  }
   return false;
+}
+
+int64_t last_integer(DType t) {
+  if (is_bool(t)) return 1;
+  if (is_floating(t)) return int64_t(1) << facts(t).precision;
+  const int bits = 8 * int(item_size(t));
+  return INT64_MAX >> (64 - bits - (is_signed(t) || bits == 64 ? 0 : 1));
 }
 
 bool can_cast(DType from, DType to) {

@@ -12,17 +12,8 @@ namespace tessera::tensor {
 namespace {
 
 constexpr int32_t kDlCpu = 1, kDlCuda = 2;
-enum DlCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBoolean = 6 };
 
-DLDataType dl_type(DType type) {
-  const auto bits = static_cast<uint8_t>(item_size(type) * 8);
-  if (type == kBool) return {kBoolean, 8, 1};
-  if (type == kBFloat16) return {kBfloat, 16, 1};
-  if (is_complex(type)) return {kComplex, bits, 1};
-  if (is_floating(type)) return {kFloat, bits, 1};
-  const bool is_unsigned = type == kUInt8 || is_wide_unsigned(type);
-  return {is_unsigned ? kUInt : kInt, bits, 1};
-}
+DLDataType dl_type(DType type) { return {facts(type).dlpack, static_cast<uint8_t>(item_size(type) * 8), 1}; }
 
 DType type_of(DLDataType given) {
   for (int i = 0; i < kDTypeCount; i++) {

@@ -1,99 +1,110 @@
-// Element types. One byte each; PyTorch's names in both spellings ("float32" for users,
-// "Float" inside PyTorch's messages) and its promotion table.
+// Element types: what there is to ask of them, and promotion. Each is a row of dtypes.def.
 #pragma once
 
-#include <complex>
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 
-#include "runtime/half.h"
+#include "runtime/dtype_facts.h"
 
 namespace tessera::tensor {
 
-enum class DType : uint8_t {
-  Bool,
-  UInt8,
-  Int8,
-  Int16,
-  Int32,
-  Int64,
-  UInt16,  // these three are storage: few ops take them, and they promote to floating types only
-  UInt32,
-  UInt64,
-  Float16,
-  BFloat16,
-  Float32,
-  Float64,
-  Complex64,
-  Complex128,
-};
-inline constexpr int kDTypeCount = 15;
+#define DTYPE(NAME, ...) inline constexpr DType k##NAME = DType::NAME;
+#include "runtime/dtypes.def"
 
-inline constexpr DType kBool = DType::Bool, kUInt8 = DType::UInt8, kInt8 = DType::Int8, kInt16 = DType::Int16,
-                       kInt32 = DType::Int32, kInt64 = DType::Int64, kUInt16 = DType::UInt16, kUInt32 = DType::UInt32,
-                       kUInt64 = DType::UInt64, kFloat16 = DType::Float16, kBFloat16 = DType::BFloat16,
-                       kFloat32 = DType::Float32, kFloat64 = DType::Float64, kComplex64 = DType::Complex64,
-                       kComplex128 = DType::Complex128;
+inline constexpr const DTypeFacts& facts(DType t) { return kDTypeFacts[int(t)]; }
 
 namespace detail {
-inline constexpr uint8_t kItemSize[kDTypeCount] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-extern const char* const kDTypeName[kDTypeCount];
-extern const char* const kScalarTypeName[kDTypeCount];
+
+inline constexpr uint8_t kItemSize[] = {
+#define DTYPE(NAME, TYPE, ...) sizeof(TYPE),
+#include "runtime/dtypes.def"
+};
+
+/// A bit for each dtype of which it is so.
+template <class Holds>
+constexpr uint32_t types_that(Holds holds) {
+  static_assert(kDTypeCount <= 32);
+  uint32_t bits = 0;
+  for (int i = 0; i < kDTypeCount; i++)
+    if (holds(kDTypeFacts[i])) bits |= 1u << i;
+  return bits;
+}
+constexpr bool is_integer(const DTypeFacts& f) {
+  return f.of_class == DTypeClass::Unsigned || f.of_class == DTypeClass::Signed;
+}
+inline constexpr uint32_t kSigned = types_that([](auto& f) { return f.of_class >= DTypeClass::Signed; });
+inline constexpr uint32_t kInteger = types_that(is_integer);
+inline constexpr uint32_t kStored = types_that([](auto& f) { return f.is_stored; });
+inline constexpr uint32_t kFloating = types_that([](auto& f) { return f.of_class == DTypeClass::Floating; });
+inline constexpr uint32_t kHalf =
+    types_that([](auto& f) { return f.of_class == DTypeClass::Floating && f.bytes == 2; });
+inline constexpr uint32_t kComplex = types_that([](auto& f) { return f.of_class == DTypeClass::Complex; });
+
+constexpr bool has(uint32_t types, DType t) { return types >> int(t) & 1; }
 
 }  // namespace detail
 
 inline constexpr size_t item_size(DType t) { return detail::kItemSize[int(t)]; }
 inline constexpr bool is_bool(DType t) { return t == DType::Bool; }
-inline constexpr bool is_integral(DType t) { return t >= DType::UInt8 && t <= DType::UInt64; }  // without bool
-inline constexpr bool is_wide_unsigned(DType t) { return t >= DType::UInt16 && t <= DType::UInt64; }
-inline constexpr bool is_floating(DType t) { return t >= DType::Float16 && t <= DType::Float64; }
-inline constexpr bool is_half(DType t) { return t == DType::Float16 || t == DType::BFloat16; }
-inline constexpr bool is_complex(DType t) { return t >= DType::Complex64; }
-inline constexpr bool is_differentiable(DType t) { return t >= DType::Float16; }
+inline constexpr bool is_signed(DType t) { return detail::has(detail::kSigned, t); }
+inline constexpr bool is_integral(DType t) { return detail::has(detail::kInteger, t); }  // without bool
+inline constexpr bool is_wide_unsigned(DType t) { return detail::has(detail::kInteger & detail::kStored, t); }
+inline constexpr bool is_floating(DType t) { return detail::has(detail::kFloating, t); }
+inline constexpr bool is_half(DType t) { return detail::has(detail::kHalf, t); }
+inline constexpr bool is_complex(DType t) { return detail::has(detail::kComplex, t); }
+inline constexpr bool is_differentiable(DType t) { return detail::has(detail::kFloating | detail::kComplex, t); }
 
 /// A set of dtypes: what an op or a kernel takes.
 struct DTypeSet {
-  uint16_t bits = 0;
+  uint32_t bits = 0;
 
   constexpr DTypeSet() = default;
-  constexpr DTypeSet(DType t) : bits(uint16_t(1u << int(t))) {}
-  constexpr bool has(DType t) const { return bits >> int(t) & 1; }
-  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) { return from_bits(a.bits | b.bits); }
-  friend constexpr DTypeSet operator-(DTypeSet a, DTypeSet b) { return from_bits(a.bits & ~b.bits); }
-  friend constexpr bool operator==(DTypeSet a, DTypeSet b) { return a.bits == b.bits; }
-
- private:
-  static constexpr DTypeSet from_bits(int bits) {
+  constexpr DTypeSet(DType t) : bits(1u << int(t)) {}
+  static constexpr DTypeSet of_bits(uint32_t bits) {
     DTypeSet set;
-    set.bits = uint16_t(bits);
+    set.bits = bits;
     return set;
   }
+  constexpr bool has(DType t) const { return bits >> int(t) & 1; }
+  friend constexpr DTypeSet operator|(DTypeSet a, DTypeSet b) { return of_bits(a.bits | b.bits); }
+  friend constexpr DTypeSet operator-(DTypeSet a, DTypeSet b) { return of_bits(a.bits & ~b.bits); }
+  friend constexpr bool operator==(DTypeSet a, DTypeSet b) { return a.bits == b.bits; }
 };
-inline constexpr DTypeSet kIntegralTypes =
-    DTypeSet(DType::UInt8) | DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64;
-inline constexpr DTypeSet kWideUnsignedTypes = DTypeSet(DType::UInt16) | DType::UInt32 | DType::UInt64;
-inline constexpr DTypeSet kHalfTypes = DTypeSet(DType::Float16) | DType::BFloat16;
-inline constexpr DTypeSet kFloatTypes = kHalfTypes | DType::Float32 | DType::Float64;
-inline constexpr DTypeSet kComplexTypes = DTypeSet(DType::Complex64) | DType::Complex128;
+inline constexpr DTypeSet kIntegralTypes = DTypeSet::of_bits(detail::kInteger & ~detail::kStored);
+inline constexpr DTypeSet kWideUnsignedTypes = DTypeSet::of_bits(detail::kInteger & detail::kStored);
+inline constexpr DTypeSet kHalfTypes = DTypeSet::of_bits(detail::kHalf & ~detail::kStored);
+inline constexpr DTypeSet kFloatTypes = DTypeSet::of_bits(detail::kFloating & ~detail::kStored);
+inline constexpr DTypeSet kComplexTypes = DTypeSet::of_bits(detail::kComplex & ~detail::kStored);
 inline constexpr DTypeSet kRealTypes = DTypeSet(DType::Bool) | kIntegralTypes | kFloatTypes;  // what most kernels take
 inline constexpr DTypeSet kAllTypes = kRealTypes | kWideUnsignedTypes | kComplexTypes;
 
 /// "float32": what follows "torch." in repr(dtype).
-inline const char* name(DType t) { return detail::kDTypeName[int(t)]; }
+inline const char* name(DType t) { return facts(t).name; }
 /// "Float": PyTorch's name inside error messages.
-inline const char* scalar_type_name(DType t) { return detail::kScalarTypeName[int(t)]; }
+inline const char* scalar_type_name(DType t) { return facts(t).scalar_type; }
 /// Finds "float32", "float", "long", "half", ...; false when there is no such type.
 bool dtype_from_name(std::string_view text, DType& out);
+/// "long int": as C++ calls the numbers, in the words of some refusals.
+inline const char* cpp_name(DType t) { return facts(t).cpp_name; }
 
 /// The smallest type that holds both, as torch.promote_types; throws for uint16, uint32 and uint64 among integers.
 DType promote_unlike_types(DType a, DType b);
 inline DType promote_types(DType a, DType b) { return a == b ? a : promote_unlike_types(a, b); }
-/// The type of a complex number's parts (complex64: float32), and back; others stay as they are.
-inline constexpr DType real_type(DType t) {
-  return t == DType::Complex64 ? DType::Float32 : t == DType::Complex128 ? DType::Float64 : t;
+/// The type of a complex number's parts (complex64: float32); others stay as they are.
+inline constexpr DType real_type(DType t) { return is_complex(t) ? facts(t).parts : t; }
+/// The complex type whose parts are of this one; itself where there is none.
+inline constexpr DType complex_of_parts(DType t) {
+  for (int i = 0; i < kDTypeCount; i++)
+    if (is_complex(DType(i)) && kDTypeFacts[i].parts == t) return DType(i);
+  return t;
 }
+/// The complex type beside which a real one is computed.
 inline constexpr DType complex_type(DType t) { return t == DType::Float64 ? DType::Complex128 : DType::Complex64; }
+/// Whether numbers of a program become tensors of this dtype without being told to: a tensor's repr does not say it.
+inline constexpr bool is_implied(DType t, DType default_dtype) {
+  return t == default_dtype || facts(t).of_literals || t == complex_type(default_dtype);
+}
+/// The last of the integers from 0 on that the dtype holds without a gap (of uint64 that of int64, which is all that an int holds).
+int64_t last_integer(DType t);
 /// Throws PyTorch's '"sort" not implemented for 'ComplexFloat''; without a kernel's name: "not implemented for ...".
 [[noreturn]] void refuse_type(DType t, const char* kernel = nullptr);
 inline void require_type(DTypeSet set, DType t, const char* kernel) {
@@ -105,36 +116,16 @@ bool can_cast(DType from, DType to);
 
 template <class T>
 inline constexpr DType dtype_of = DType::Bool;
-template <>
-inline constexpr DType dtype_of<bool> = DType::Bool;
-template <>
-inline constexpr DType dtype_of<uint8_t> = DType::UInt8;
-template <>
-inline constexpr DType dtype_of<int8_t> = DType::Int8;
-template <>
-inline constexpr DType dtype_of<int16_t> = DType::Int16;
-template <>
-inline constexpr DType dtype_of<int32_t> = DType::Int32;
-template <>
-inline constexpr DType dtype_of<int64_t> = DType::Int64;
-template <>
-inline constexpr DType dtype_of<uint16_t> = DType::UInt16;
-template <>
-inline constexpr DType dtype_of<uint32_t> = DType::UInt32;
-template <>
-inline constexpr DType dtype_of<uint64_t> = DType::UInt64;
-template <>
-inline constexpr DType dtype_of<Half> = DType::Float16;
-template <>
-inline constexpr DType dtype_of<BFloat16> = DType::BFloat16;
-template <>
-inline constexpr DType dtype_of<float> = DType::Float32;
-template <>
-inline constexpr DType dtype_of<double> = DType::Float64;
-template <>
-inline constexpr DType dtype_of<std::complex<float>> = DType::Complex64;
-template <>
-inline constexpr DType dtype_of<std::complex<double>> = DType::Complex128;
+template <DType t>
+struct ElementType;
+#define DTYPE(NAME, TYPE, ...)                         \
+  template <>                                          \
+  inline constexpr DType dtype_of<TYPE> = DType::NAME; \
+  template <>                                          \
+  struct ElementType<DType::NAME> {                    \
+    using type = TYPE;                                 \
+  };
+#include "runtime/dtypes.def"
 
 template <class T>
 struct TypeTag {
@@ -145,28 +136,13 @@ struct TypeTag {
 /// `with_type<kFloatTypes>(t, [&](auto tag) { using T = typename decltype(tag)::type; ... }, "softmax")`.
 template <DTypeSet Set = kRealTypes, class F>
 decltype(auto) with_type(DType t, F&& f, const char* kernel = nullptr) {
-#define TS_CASE(NAME, TYPE)                                        \
+  switch (t) {
+#define DTYPE(NAME, TYPE, ...)                                     \
   case DType::NAME:                                                \
     if constexpr (Set.has(DType::NAME)) return f(TypeTag<TYPE>{}); \
     else break;
-  switch (t) {
-    TS_CASE(Bool, bool)
-    TS_CASE(UInt8, uint8_t)
-    TS_CASE(Int8, int8_t)
-    TS_CASE(Int16, int16_t)
-    TS_CASE(Int32, int32_t)
-    TS_CASE(Int64, int64_t)
-    TS_CASE(UInt16, uint16_t)
-    TS_CASE(UInt32, uint32_t)
-    TS_CASE(UInt64, uint64_t)
-    TS_CASE(Float16, Half)
-    TS_CASE(BFloat16, BFloat16)
-    TS_CASE(Float32, float)
-    TS_CASE(Float64, double)
-    TS_CASE(Complex64, std::complex<float>)
-    TS_CASE(Complex128, std::complex<double>)
+#include "runtime/dtypes.def"
   }
-#undef TS_CASE
   refuse_type(t, kernel);
 }
 

@@ -183,8 +183,7 @@ std::vector<std::string> suffixes(const Tensor& t) {
   const DType dtype = t.dtype();
   if (!t.device().is_cpu()) list.push_back("device='" + t.device().str() + "'");
   const DType usual = Context::current().default_dtype;
-  const bool implied = dtype == usual || (!t.device().is_meta() && t.numel() &&
-                                          (dtype == kInt64 || dtype == kBool || dtype == complex_type(usual)));
+  const bool implied = dtype == usual || (!t.device().is_meta() && t.numel() && is_implied(dtype, usual));
   if (t.device().is_meta() || (t.numel() == 0 && t.dim() != 1)) list.push_back(size_suffix(t.sizes()));
   if (!implied) list.push_back(std::string("dtype=torch.") + name(dtype));
   if (const CountedPtr<Node> node = t.requires_grad() ? grad_fn_of(t) : nullptr)

@@ -18,14 +18,6 @@ struct Shortest {
   int exponent;
 };
 
-// How the type of the elements limits the digits: what to_chars can do by itself, and float16 by trial.
-enum class Digits { Half, Single, Double };
-
-Digits digits_of(DType t) {
-  if (is_half(t)) return t == DType::Float16 ? Digits::Half : Digits::Single;
-  return t == DType::Float32 || t == DType::Complex64 ? Digits::Single : Digits::Double;
-}
-
 std::string shortest_text(double x, Digits kind, std::chars_format form) {
   char buffer[400];
   char* const last = buffer + sizeof buffer;
@@ -164,12 +156,12 @@ std::vector<std::string> integer_cells(const Sheet& sheet) {
 std::vector<std::string> make_cells(const Sheet& sheet, const NumpyOptions& options) {
   if (sheet.kind == Sheet::Kind::Bool || sheet.kind == Sheet::Kind::Integer) return integer_cells(sheet);
   std::vector<std::string> cells;
-  const FloatColumn real(parts(sheet, &Sheet::Number::real), digits_of(sheet.dtype), false, options);
+  const FloatColumn real(parts(sheet, &Sheet::Number::real), facts(sheet.dtype).digits, false, options);
   if (sheet.kind == Sheet::Kind::Float) {
     for (const auto& n : sheet.numbers) cells.push_back(real.text(n.real));
     return cells;
   }
-  const FloatColumn imaginary(parts(sheet, &Sheet::Number::imaginary), digits_of(sheet.dtype), true, options);
+  const FloatColumn imaginary(parts(sheet, &Sheet::Number::imaginary), facts(sheet.dtype).digits, true, options);
   for (const auto& n : sheet.numbers) {
     std::string right = imaginary.text(n.imaginary);
     right.insert(right.find_last_not_of(' ') + 1, 1, 'j');
@@ -257,10 +249,10 @@ std::string scalar_float(double x, Digits kind) {
 std::string scalar_text(const ArrayView& a) {
   const Sheet sheet = make_sheet(a, 1, 1);
   const Sheet::Number& n = sheet.numbers[0];
-  if (sheet.kind == Sheet::Kind::Float) return scalar_float(n.real, digits_of(sheet.dtype));
+  if (sheet.kind == Sheet::Kind::Float) return scalar_float(n.real, facts(sheet.dtype).digits);
   if (sheet.kind != Sheet::Kind::Complex) return integer_cells(sheet)[0];
   const auto part = [&](double x) {
-    std::string s = scalar_float(x, digits_of(sheet.dtype));
+    std::string s = scalar_float(x, facts(sheet.dtype).digits);
     return s.ends_with(".0") ? s.substr(0, s.size() - 2) : s;
   };
   if (n.real == 0 && !std::signbit(n.real)) return part(n.imaginary) + "j";

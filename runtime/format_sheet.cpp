@@ -18,19 +18,13 @@ Sheet::Kind kind_of(DType t) {
 
 Sheet::Number read_number(const char* at, DType t) {
   Sheet::Number n;
-  if (t == DType::Complex64) {
-    const auto& z = *reinterpret_cast<const std::complex<float>*>(at);
-    n.real = z.real(), n.imaginary = z.imag();
-  } else if (t == DType::Complex128) {
-    const auto& z = *reinterpret_cast<const std::complex<double>*>(at);
-    n.real = z.real(), n.imaginary = z.imag();
-  } else {
-    with_type<kRealTypes | kWideUnsignedTypes>(t, [&](auto tag) {
-      const auto& x = *reinterpret_cast<const typename decltype(tag)::type*>(at);
-      if (is_floating(t)) n.real = convert_element<double>(x);
-      else n.integer = convert_element<int64_t>(x);
-    });
-  }
+  with_type<kAllTypes>(t, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T& x = *reinterpret_cast<const T*>(at);
+    if constexpr (is_complex_type<T>) n.real = x.real(), n.imaginary = x.imag();
+    else if constexpr (is_floating(dtype_of<T>)) n.real = convert_element<double>(x);
+    else n.integer = convert_element<int64_t>(x);
+  });
   return n;
 }
 

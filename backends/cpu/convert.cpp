@@ -2,7 +2,6 @@
 #include "backends/cpu/convert.h"
 
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 namespace tessera::tensor::cpu {
@@ -63,8 +62,8 @@ void convert_run(void* to_v, int64_t to_step, const void* from_v, int64_t from_s
   for (int64_t i = 0; i < n; i++) to[i * to_step] = convert_element<To>(from[i * from_step]);
 }
 
-using Types = std::tuple<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t, Half, BFloat16,
-                         float, double, std::complex<float>, std::complex<double>>;
+template <size_t I>
+using Type = typename ElementType<DType(I)>::type;
 
 template <class To, class From>
 constexpr ConvertRun run_of() {
@@ -78,7 +77,7 @@ constexpr ConvertRun run_of() {
 
 template <size_t To, size_t... From>
 constexpr void fill_row(ConvertRun* row, std::index_sequence<From...>) {
-  ((row[From] = run_of<std::tuple_element_t<To, Types>, std::tuple_element_t<From, Types>>()), ...);
+  ((row[From] = run_of<Type<To>, Type<From>>()), ...);
 }
 struct Table {
   ConvertRun run[kTypes][kTypes];

@@ -333,10 +333,7 @@ Tensor nan_to_num(const Tensor& x, std::optional<double> nan, std::optional<doub
   if (is_complex(x.dtype()))
     return renamed(view_as_complex(nan_to_num(view_as_real(contiguous(x)), nan, posinf, neginf)), "NanToNumBackward0");
   if (!is_floating(x.dtype()) || !x.numel()) return renamed(clone(x), "NanToNumBackward0");
-  const double top = x.dtype() == kFloat64    ? 1.7976931348623157e308
-                     : x.dtype() == kFloat16  ? 65504.0
-                     : x.dtype() == kBFloat16 ? 3.3895313892515355e38
-                                              : 3.4028234663852886e38;
+  const double top = facts(x.dtype()).most;
   const Tensor y = without_infinities(x, neginf.value_or(-top), posinf.value_or(top));
   return renamed(nan.value_or(0.0) == 0.0 ? y : where(isnan(x), *nan, y), "NanToNumBackward0");
 }

@@ -287,25 +287,20 @@ Tensor cast(const Tensor& self, DType dtype, const MemoryFormat& format) {
   return dtype == self.dtype() && is_taken_for(self, format) ? self : to_format(self, dtype, true, format);
 }
 
-#define TS_CAST(NAME, TYPE)                                                                                        \
-  Tensor cast_##NAME(const Tensor& self) { return to_dtype(self, TYPE); }                                          \
-  Tensor cast_in_##NAME(const Tensor& self, const MemoryFormat& format) { return cast(self, TYPE, format); }       \
-  TS_BOXED(NAME, #NAME "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self as torch." #TYPE ".", \
-           kMethod | kTakesMathBits, box<&cast_in_##NAME>, "f[2,3]", .fast = {&cast_##NAME},                       \
+template <DType t>
+Tensor cast_to(const Tensor& self) {
+  return to_dtype(self, t);
+}
+template <DType t>
+Tensor cast_in(const Tensor& self, const MemoryFormat& format) {
+  return cast(self, t, format);
+}
+#define STORED_DTYPE(...)
+#define DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, METHOD, ...)                                                      \
+  TS_BOXED(METHOD, #METHOD "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self as torch." TEXT ".", \
+           kMethod | kTakesMathBits, box<&cast_in<DType::NAME>>, "f[2,3]", .fast = {&cast_to<DType::NAME>},           \
            .forms = "Tensor self, *, MemoryFormat? memory_format=None");
-TS_CAST(float, kFloat32)
-TS_CAST(double, kFloat64)
-TS_CAST(half, kFloat16)
-TS_CAST(bfloat16, kBFloat16)
-TS_CAST(bool, kBool)
-TS_CAST(byte, kUInt8)
-TS_CAST(char, kInt8)
-TS_CAST(short, kInt16)
-TS_CAST(int, kInt32)
-TS_CAST(long, kInt64)
-TS_CAST(cfloat, kComplex64)
-TS_CAST(cdouble, kComplex128)
-#undef TS_CAST
+#include "runtime/dtypes.def"
 
 }  // namespace
 }  // namespace tessera::tensor

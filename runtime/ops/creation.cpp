@@ -258,8 +258,7 @@ void fill_from_host(const Tensor& out, F&& fill) {
 /// Whether a kernel of the device computes the elements, each from its number; then it has. `wide` in float64.
 bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, bool wide, const double* base) {
   const DType type = out.dtype();
-  const bool is_wide_unsigned = type == kUInt16 || type == kUInt32 || type == kUInt64;
-  if (!out.device().is_cuda() || !steps_kernel.has(DeviceType::Cuda) || is_wide_unsigned || is_complex(type) ||
+  if (!out.device().is_cuda() || !steps_kernel.has(DeviceType::Cuda) || is_wide_unsigned(type) || is_complex(type) ||
       !out.is_contiguous())
     return false;
   if (is_integral(type))

@@ -84,7 +84,7 @@ DType softmax_gradient_type(const Tensor& grad, DType input_dtype) {
 }
 
 // Halves are computed in float32.
-Tensor wide(const Tensor& t) { return t.dtype() == kFloat16 || t.dtype() == kBFloat16 ? to_dtype(t, kFloat32) : t; }
+Tensor wide(const Tensor& t) { return is_half(t.dtype()) ? to_dtype(t, kFloat32) : t; }
 
 Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, DType input_dtype) {
   check_softmax_gradient("softmax", grad, output, dim);  // names the op: its derivative is an op too

@@ -60,29 +60,8 @@ void check_sum_in_place(const OpCall&, const Tensor& self, const Meta& result) {
 }
 
 std::string class_text(DType t) {
-  const bool has_class = !is_complex(t) && !is_bool(t) && t != kBFloat16;
-  return has_class ? text("torch.", scalar_type_name(t), "Tensor") : text("CPU", scalar_type_name(t), "Type");
-}
-
-const char* cpp_name(DType t) {
-  switch (t) {
-    case DType::Bool: return "bool";
-    case DType::UInt8: return "unsigned char";
-    case DType::UInt16: return "short unsigned int";
-    case DType::UInt32: return "unsigned int";
-    case DType::UInt64: return "long unsigned int";
-    case DType::Int8: return "signed char";
-    case DType::Int16: return "short int";
-    case DType::Int32: return "int";
-    case DType::Int64: return "long int";
-    case DType::Float32: return "float";
-    case DType::Float64: return "double";
-    case DType::Float16: return "c10::Half";
-    case DType::BFloat16: return "c10::BFloat16";
-    case DType::Complex64: return "c10::complex<float>";
-    case DType::Complex128: return "c10::complex<double>";
-  }
-  return "";
+  const char* const name = facts(t).class_in_messages;
+  return name ? name : text("torch.", scalar_type_name(t), "Tensor");
 }
 
 }  // namespace tessera::tensor

@@ -14,8 +14,6 @@ void check_out_type(const OutRule& rule, std::string_view name, DType result, DT
 std::string out_words(const char* words, std::string_view name, DType result, DType out);
 /// Of sums of a tensor and a product: self has the shape of the result (OpFacts::check_in_place).
 void check_sum_in_place(const OpCall& call, const Tensor& self, const Meta& result);
-/// "long int": as C++ calls the numbers, in the words of some refusals.
-const char* cpp_name(DType t);
 /// "torch.FloatTensor", "CPUBoolType": some types have a class in PyTorch, others only a name.
 std::string class_text(DType t);
 

@@ -149,13 +149,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 template <class F>
 void with_float_type(DType t, const char* op, F&& f) {
-  switch (t) {
-    case DType::Float32: return f(TypeTag<float>{});
-    case DType::Float64: return f(TypeTag<double>{});
-    case DType::Float16: return f(TypeTag<Half>{});
-    case DType::BFloat16: return f(TypeTag<BFloat16>{});
-    default: fail(TensorErrorKind::NotImplemented, '"', op, "\" not implemented for '", scalar_type_name(t), "'");
-  }
+  with_type<kFloatTypes>(t, f, op);
 }
 
 }  // namespace
@@ -313,22 +307,6 @@ void fill_integers(const char* record_name, const Tensor& self, int64_t from, ui
       each_in_memory_order<T>(t, [&](T& x) { x = convert_element<T>(draw_below(g, from, span)); });
     });
   });
-}
-
-// The last of the integers from 0 on that the dtype holds without a gap.
-int64_t last_integer(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return 1;
-    case DType::Float16: return int64_t(1) << 11;
-    case DType::BFloat16: return int64_t(1) << 8;
-    case DType::Float32: return int64_t(1) << 24;
-    case DType::Float64: return int64_t(1) << 53;
-    case DType::UInt8: return UINT8_MAX;
-    case DType::UInt16: return UINT16_MAX;
-    case DType::UInt32: return UINT32_MAX;
-    case DType::UInt64: return INT64_MAX;
-    default: return INT64_MAX >> (64 - 8 * int(item_size(dtype)));
-  }
 }
 
 // From `from` on.

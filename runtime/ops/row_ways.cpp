@@ -119,10 +119,7 @@ void check_choices(const Operand* in, DType, DType common) {
 
 // softshrink's place of no value is as wide as the dtype allows.
 void check_lambda(const Scalar* params, DType type) {
-  const double value = params[0].to_double(), most = type == kFloat64    ? 1.7976931348623157e308
-                                                     : type == kFloat16  ? 65504.0
-                                                     : type == kBFloat16 ? 3.3895313892515355e38
-                                                                         : 3.4028234663852886e38;
+  const double value = params[0].to_double(), most = facts(is_floating(type) ? type : kFloat32).most;
   check(value >= 0 && value <= most, TensorErrorKind::Runtime, "lambda must be in range [0, ", most,
         "] for input dtype ", scalar_type_name(type), ", but found ", value);
 }

@@ -20,27 +20,6 @@ namespace {
 
 constexpr char kArrayLayout[] = "numpy.ndarray";
 
-// In the letters of the struct module, as NumPy tells them; empty: NumPy has no such type.
-const char* format_letters(DType dtype) {
-  switch (dtype) {
-    case kBool: return "?";
-    case kUInt8: return "B";
-    case kInt8: return "b";
-    case kUInt16: return "H";
-    case kInt16: return "h";
-    case kUInt32: return "I";
-    case kInt32: return "i";
-    case kUInt64: return "L";
-    case kInt64: return "l";
-    case kFloat16: return "e";
-    case kFloat32: return "f";
-    case kFloat64: return "d";
-    case kComplex64: return "Zf";
-    case kComplex128: return "Zd";
-    default: return nullptr;
-  }
-}
-
 Value own_attribute(Interpreter& in, const Value& value, const char* name) {
   const Value* found = find_own_attribute(value.as_object(), intern(in, name));
   return found != nullptr ? *found : Value();
@@ -91,7 +70,7 @@ bool array_memory(Interpreter& in, const Value& value, Buffer& out, BufferLayout
   if (!is_scalar && !is_tensor(torch_state(in), held)) return false;
   return in_torch(in, std::span<const Value>(), [&] {
     Tensor t = is_scalar ? scalar_tensor(in, value) : array_tensor(tensor_of(held));
-    if (!t.defined() || format_letters(t.dtype()) == nullptr) return false;
+    if (!t.defined() || facts(t.dtype()).buffer == nullptr) return false;
     const size_t width = item_size(t.dtype());
     if (layout != nullptr) lay_out(t, static_cast<int64_t>(width), *layout);
     else if (!t.is_contiguous()) throw Error(ErrorKind::ValueError, "ndarray is not C-contiguous");
@@ -100,7 +79,7 @@ bool array_memory(Interpreter& in, const Value& value, Buffer& out, BufferLayout
     // An empty tensor may have no address; a buffer of no bytes shall still have one.
     out.data = out.size == 0 ? reinterpret_cast<char*>(t.impl()) : static_cast<char*>(t.data_ptr());
     out.readonly = is_scalar;
-    out.format = ItemFormat(format_letters(t.dtype()));
+    out.format = ItemFormat(facts(t.dtype()).buffer);
     out.item_size = static_cast<uint32_t>(width);
     out.keeper = wrap_tensor(in, std::move(t));
     return true;

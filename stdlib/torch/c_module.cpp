@@ -11,6 +11,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/node.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "runtime/ops/out_types.h"
@@ -99,13 +100,6 @@ Value set_tf32(Interpreter& in, const Args& args) {
 
 // finfo and iinfo --------------------------------------------------------------------------------------------------
 
-template <class T>
-Value float_limits(Interpreter& in) {
-  using Limits = std::numeric_limits<T>;
-  return make_tuple(in, {Value::real(Limits::epsilon()), Value::real(Limits::max()), Value::real(Limits::lowest()),
-                         Value::real(Limits::min())});
-}
-
 // The C++ type of a dtype's elements, as PyTorch's messages name it.
 Value type_text(Interpreter& in, const Args& args) {
   DType dtype = kFloat32;
@@ -126,25 +120,47 @@ Value limits_of(Interpreter& in, const Args& args) {
   if (!to_dtype(in, args[0], dtype))
     throw Error(ErrorKind::TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not " +
                                           std::string(type_name(in, args[0])));
-  switch (dtype) {
-    case DType::Float32: return float_limits<float>(in);
-    case DType::Float64: return float_limits<double>(in);
-    case DType::Float16:
-      return make_tuple(
-          in, {Value::real(0.0009765625), Value::real(65504), Value::real(-65504), Value::real(6.103515625e-05)});
-    case DType::BFloat16:
-      return make_tuple(in, {Value::real(0.0078125), Value::real(3.3895313892515355e+38),
-                             Value::real(-3.3895313892515355e+38), Value::real(1.1754943508222875e-38)});
-    default: break;
+  if (is_floating(dtype)) {
+    const tensor::DTypeFacts& f = tensor::facts(dtype);
+    return make_tuple(in, {Value::real(std::ldexp(1.0, 1 - f.precision)), Value::real(f.most), Value::real(-f.most),
+                           Value::real(f.least_normal), Value::real(f.resolution)});
   }
   if (!is_integral(dtype)) return Value::none();
-  const int bits = static_cast<int>(item_size(dtype)) * 8;
-  const bool is_unsigned =
-      dtype == kUInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
-  // The largest of uint64 is no int of the language: the largest int stands for it.
-  const int top_bits = is_unsigned && bits < 64 ? bits : bits - 1;
-  const int64_t top = static_cast<int64_t>((uint64_t{1} << top_bits) - 1);
-  return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_unsigned ? 0 : -top - 1)});
+  const int64_t top = last_integer(dtype), bits = static_cast<int64_t>(item_size(dtype)) * 8;
+  return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_signed(dtype) ? -top - 1 : 0)});
+}
+
+// What the rows of dtypes.def say in one respect, for scripts -----------------------------------------------------------
+
+// "f2" of float16, as NumPy writes a dtype where its size matters.
+std::string numpy_code(const tensor::DTypeFacts& f) {
+  return "buifc"[static_cast<int>(f.of_class)] + std::to_string(f.bytes);
+}
+
+// Undefined: the row does not say it.
+Value said(Interpreter& in, const tensor::DTypeFacts& f, std::string_view what) {
+  using Facts = tensor::DTypeFacts;
+  static constexpr std::pair<std::string_view, const char* Facts::*> kTexts[] = {
+      {"scalar_type", &Facts::scalar_type},     {"cpp_name", &Facts::cpp_name},
+      {"tensor_class", &Facts::tensor_class},   {"class_in_messages", &Facts::class_in_messages},
+      {"storage_class", &Facts::storage_class}, {"safetensors", &Facts::safetensors},
+      {"buffer", &Facts::buffer}};
+  for (const auto& [name, text] : kTexts)
+    if (what == name) return f.*text != nullptr ? make_str(in, f.*text) : Value();
+  if (what == "numpy_char") return f.numpy != 0 ? make_str(in, std::string_view(&f.numpy, 1)) : Value();
+  if (what == "numpy_code") return f.numpy != 0 ? make_str(in, numpy_code(f)) : Value();
+  if (what == "tensorflow") return f.tensorflow != 0 ? Value::integer(f.tensorflow) : Value();
+  if (what == "tolerances")
+    return f.rtol != 0 ? make_tuple(in, {Value::real(f.rtol), Value::real(f.atol)}) : Value();
+  throw Error(ErrorKind::ValueError, "no row of a dtype says " + std::string(what));
+}
+
+Value dtypes_that_say(Interpreter& in, const Args& args) {
+  const Value by_dtype = make_dict(in);
+  for (int i = 0; i < tensor::kDTypeCount; ++i)
+    if (const Value value = said(in, tensor::kDTypeFacts[i], text_of(args[0])); !value.is_undefined())
+      dict_set(in, as_dict(by_dtype), torch_state(in).dtypes[i], value);
+  return by_dtype;
 }
 
 // Printing and the generator's state -------------------------------------------------------------------------------
@@ -224,6 +240,7 @@ const Row kRows[] = {
     {"_set_tf32(allowed: bool)", set_tf32},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
+    {"_dtypes(what: str)", dtypes_that_say},
     {"_type_text(dtype)", type_text},
     {"_refuse_type(input, kernel: str)", refuse_tensor},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},

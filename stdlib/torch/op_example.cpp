@@ -40,7 +40,7 @@ std::string nested_text(const Tensor& t) {
 
 std::string tensor_literal(const Tensor& t) {
   const DType type = t.dtype();
-  const bool usual = type == kFloat32 || type == kInt64 || type == kBool || type == kComplex64;
+  const bool usual = is_implied(type, kFloat32);
   return "torch.tensor(" + nested_text(t) + (usual ? "" : std::string(", dtype=torch.") + name(type)) + ")";
 }
 

@@ -32,7 +32,7 @@ Value dtype_repr(Interpreter& in, const Value& self) {
 Value dtype_is_floating(Interpreter&, const Args& args) { return Value::boolean(is_floating(dtype_of(args[0]))); }
 Value dtype_is_complex(Interpreter&, const Args& args) { return Value::boolean(is_complex(dtype_of(args[0]))); }
 Value dtype_is_signed(Interpreter&, const Args& args) {
-  return Value::boolean(dtype_of(args[0]) != kUInt8 && dtype_of(args[0]) != kBool);
+  return Value::boolean(is_signed(dtype_of(args[0])));
 }
 Value dtype_itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(dtype_of(args[0]))));
@@ -46,9 +46,10 @@ Value dtype_to_real(Interpreter& in, const Args& args) {
 }
 Value dtype_to_complex(Interpreter& in, const Args& args) {
   const DType type = dtype_of(args[0]);
-  if (!is_complex(type) && type != DType::Float32 && type != DType::Float64)  // there is no complex32
+  const DType made = is_complex(type) ? type : complex_of_parts(type);
+  if (!is_complex(made))
     throw Error(ErrorKind::RuntimeError, std::string("Unknown Complex ScalarType for ") + scalar_type_name(type));
-  return torch_state(in).dtypes[static_cast<int>(is_complex(type) ? type : complex_type(type))];
+  return torch_state(in).dtypes[static_cast<int>(made)];
 }
 
 const NativeDef kDTypeMethods[] = {

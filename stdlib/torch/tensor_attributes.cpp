@@ -69,24 +69,6 @@ Value grad(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-// As PyTorch's messages about gradients name a dtype: by its C++ type.
-std::string type_text(DType dtype) {
-  switch (dtype) {
-    case DType::UInt8: return "unsigned char";
-    case DType::Int8: return "signed char";
-    case DType::Int16: return "short int";
-    case DType::Int32: return "int";
-    case DType::Int64: return "long int";
-    case DType::Float16: return "c10::Half";
-    case DType::BFloat16: return "c10::BFloat16";
-    case DType::Float32: return "float";
-    case DType::Float64: return "double";
-    case DType::Complex64: return "c10::complex<float>";
-    case DType::Complex128: return "c10::complex<double>";
-    default: return std::string(name(dtype));
-  }
-}
-
 void check_assigned_grad(const Tensor& g, const Tensor& t) {
   const std::string attempt = "attempting to assign a gradient ";
   if (!(g.sizes() == t.sizes()))
@@ -96,7 +78,7 @@ void check_assigned_grad(const Tensor& g, const Tensor& t) {
   if (g.dtype() != t.dtype())
     throw Error(
         ErrorKind::RuntimeError,
-        attempt + "with dtype '" + type_text(g.dtype()) + "' to a tensor with grad_dtype '" +
+        attempt + "with dtype '" + cpp_name(g.dtype()) + "' to a tensor with grad_dtype '" +
             scalar_type_name(t.dtype()) +
             "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
             "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "

@@ -143,7 +143,8 @@ Value numpy(Interpreter& in, const Args& args) {
                                              (t.is_conj() ? "conjugate bit set. Use tensor.resolve_conj()"
                                                           : "negative bit set. Use tensor.resolve_neg()") +
                                              ".numpy() instead.");
-  if (t.dtype() == kBFloat16) throw Error(ErrorKind::TypeError, "Got unsupported ScalarType BFloat16");
+  if (facts(t.dtype()).numpy == 0)
+    throw Error(ErrorKind::TypeError, std::string("Got unsupported ScalarType ") + scalar_type_name(t.dtype()));
   const Value array = get_attr(in, Value(static_cast<Object*>(in.import("numpy"))), intern(in, "ndarray"));
   return call(in, array, {wrap_tensor(in, detached_alias(resolved(t)))});
 }

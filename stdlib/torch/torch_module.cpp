@@ -204,11 +204,6 @@ const Row kFunctions[] = {
 
 // Names ------------------------------------------------------------------------------------------------------------
 
-const std::pair<const char*, DType> kDTypeAliases[] = {
-    {"float", kFloat32}, {"double", kFloat64}, {"half", kFloat16},     {"long", kInt64},
-    {"int", kInt32},     {"short", kInt16},    {"cfloat", kComplex64}, {"cdouble", kComplex128},
-};
-
 const char* const kSubmodules[] = {"_C",         "_ops",          "_script",       "nn",
                                    "optim",      "utils",         "autograd",      "cuda",
                                    "fft",        "backends",      "linalg",        "random",
@@ -311,8 +306,10 @@ void fill_torch(Interpreter& in, Module& module) {
     ContextScope scope(state.context);
     generator->generator = CountedPtr<Counted>::share(&state.context.generator());
   }
-  for (int i = 0; i < kDTypeCount; ++i) set(in, module, name(static_cast<DType>(i)), state.dtypes[i]);
-  for (const auto& [alias, dtype] : kDTypeAliases) set(in, module, alias, state.dtypes[static_cast<int>(dtype)]);
+  for (int i = 0; i < kDTypeCount; ++i) {
+    set(in, module, kDTypeFacts[i].name, state.dtypes[i]);
+    if (kDTypeFacts[i].alias != nullptr) set(in, module, kDTypeFacts[i].alias, state.dtypes[i]);
+  }
   set(in, module, "Tensor", type_value(state.tensor));
   set(in, module, "Size", type_value(state.size));
   set(in, module, "device", type_value(state.device));

@@ -11,8 +11,14 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/dtype.h"
+
 using namespace tessera;
 using namespace std::chrono_literals;
+
+// A host's dtypes, which are those of tessera_c.h, are the rows of the table: the same ones with the same numbers.
+#define DTYPE(NAME, ...) static_assert(int(DType::NAME) == int(tensor::DType::NAME));
+#include "runtime/dtypes.def"
 
 namespace {
 
