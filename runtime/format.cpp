@@ -192,13 +192,12 @@ std::vector<std::string> suffixes(const Tensor& t) {
   return list;
 }
 
-void append_suffixes(std::string& out, const std::vector<std::string>& list, int64_t linewidth) {
-  constexpr size_t kIndent = 7;  // of "tensor("
+void append_suffixes(std::string& out, const std::vector<std::string>& list, int64_t linewidth, size_t indent) {
   size_t used = out.size() - (out.rfind('\n') + 1) + 2;
   for (const auto& s : list) {
     if (int64_t(used + s.size() + 2) > linewidth) {
-      out += ",\n" + std::string(kIndent, ' ') + s;
-      used = kIndent + s.size();
+      out += ",\n" + std::string(indent, ' ') + s;
+      used = indent + s.size();
     } else {
       out += ", " + s;
       used += s.size() + 2;
@@ -214,20 +213,23 @@ std::string tensor_body(const ArrayView& a, const FormatOptions& options, int64_
   return Layout(sheet, make_cells(sheet, options), options.linewidth).text(indent);
 }
 
-std::string tensor_text(const Tensor& t, const FormatOptions& options) {
+std::string tensor_text(const Tensor& t, const FormatOptions& options, std::string_view name) {
   const GradMode no_grad(false);
-  std::string out = "tensor(";
+  std::string out = std::string(name) + "(";
+  const size_t indent = out.size();
   if (t.device().is_meta()) {
     out += "...";
   } else {
     const Tensor host = t.device().is_cpu() ? resolved(t) : to_device(t, kCpu);
-    out += tensor_body({host.data_ptr(), host.dtype(), host.sizes(), host.strides()}, options, 7);
+    out += tensor_body({host.data_ptr(), host.dtype(), host.sizes(), host.strides()}, options, int64_t(indent));
   }
-  append_suffixes(out, suffixes(t), options.linewidth);
+  append_suffixes(out, suffixes(t), options.linewidth, indent);
   return out + ")";
 }
 
-std::string tensor_text(const Tensor& t) { return tensor_text(t, Context::current().format); }
+std::string tensor_text(const Tensor& t, std::string_view name) {
+  return tensor_text(t, Context::current().format, name);
+}
 
 std::string float_text(double x) {
   if (std::isnan(x)) return "nan";

@@ -20,8 +20,8 @@ struct ArrayView {
 };
 
 /// repr(tensor): "tensor([1., 2.], requires_grad=True)". Copies from a device if it must.
-std::string tensor_text(const Tensor& t, const FormatOptions& options);
-std::string tensor_text(const Tensor& t);  // with the current Context's options
+std::string tensor_text(const Tensor& t, const FormatOptions& options, std::string_view name = "tensor");
+std::string tensor_text(const Tensor& t, std::string_view name = "tensor");  // with the current Context's options
 
 /// The part between "tensor(" and the suffixes, its further lines indented by `indent`.
 std::string tensor_body(const ArrayView& a, const FormatOptions& options, int64_t indent);

@@ -90,6 +90,8 @@ struct TypeSlots {
   // Descriptor protocol, for objects found in a class.
   Value (*descr_get)(Interpreter& in, const Value& self, const Value& instance, Type* owner) = nullptr;
   void (*descr_set)(Interpreter& in, const Value& self, const Value& instance, const Value& value) = nullptr;
+  // Called when the slots of a script class below the type have been filled: a native base may put others in their place.
+  void (*adjust)(Interpreter& in, Type* made) = nullptr;
 };
 
 // Attributes of an instance. In the usual case an instance holds the first `count` names of its type's shared key
@@ -122,6 +124,7 @@ enum TypeFlags : uint32_t {
   kForwardsClass = 1 << 16,     // a native type whose instances have the __class__ of another object: weak proxies
   kItemsByPosition = 1 << 17,   // a native type that has items and is no mapping: CPython gives it sq_item alone
   kNamedAlone = 1 << 18,        // a native type for a class that users know as written in Python: messages name it without its module
+  kAsksFirst = 1 << 19,         // set by a native base's `adjust`: operations on instances ask their class before they begin
 };
 
 // The plain functions of scripts behind a class's slots, remembered as long as the class has this version: special_function in class_slots.h.

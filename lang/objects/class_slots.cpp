@@ -315,6 +315,7 @@ void fill_slots(Interpreter& in, Type* type) {
   choose(type, &S::iter, &t_iter, {n.iter});
   choose(type, &S::next, &t_next, {n.next});
   choose(type, &S::call, &t_call, {n.call});
+  if (type->slots.adjust != nullptr) type->slots.adjust(in, type);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "lang/types/list.h"
 #include "runtime/autograd/engine.h"
 #include "runtime/ops.h"
+#include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -121,10 +122,10 @@ std::optional<bool> device_of(const TorchState& state, std::span<const Value> va
 
 // Ops that a listed op is made of are not listed again.
 struct Off {
-  explicit Off(AutocastModes& m) : modes(m), before(m.any) { modes.any = false; }
-  ~Off() { modes.any = before; }
-  AutocastModes& modes;
-  bool before;
+  explicit Off(TorchState& s) : state(s), before(s.modes & kAutocasts) { state.modes &= ~kAutocasts; }
+  ~Off() { state.modes |= before; }
+  TorchState& state;
+  uint32_t before;
 };
 
 bool is_keyword(const Args& args, uint32_t i, std::string_view name) {
@@ -167,7 +168,7 @@ bool call_autocast(Interpreter& in, OpFunction& function, const Args& args, Valu
     if (is_keyword(args, i, "out") && !args[i].is_none()) return false;
   const Autocast policy = policy_of(in, function, *cuda);
   const Caster caster(in, *cuda);
-  const Off off(state.autocast);
+  const Off off(state);
   if (policy == Autocast::Total) return call_total(in, function, args, caster, result);
   if (policy == Autocast::Product) {
     result = caster.cast(call_op(in, function, args), caster.lower());
@@ -186,8 +187,9 @@ bool is_cuda_name(const Value& v) { return text_of(v) == "cuda"; }
 
 // Of a function in the language that PyTorch's lists name: whether it has to go by _autocast.
 Value autocasts(Interpreter& in, const Args& args) {
-  const AutocastModes& modes = torch_state(in).autocast;
-  if (!modes.any) return Value::boolean(false);
+  const TorchState& state = torch_state(in);
+  const AutocastModes& modes = state.autocast;
+  if ((state.modes & kAutocasts) == 0) return Value::boolean(false);
   const auto listed = [&](bool cuda) {
     return modes.on[cuda] && policy_of(in, text_of(args[0]), cuda) != Autocast::None;
   };
@@ -206,7 +208,7 @@ Value autocast(Interpreter& in, const Args& args) {
         const DType to = caster.type_for(policy, values);
         for (Value& v : values) v = caster.cast(v, to);
       });
-  const Off off(state.autocast);
+  const Off off(state);
   return call(in, args[1], Args{values.data(), static_cast<uint32_t>(values.size())});
 }
 
@@ -220,7 +222,8 @@ Value get_autocast(Interpreter& in, const Args& args) {
 }
 
 Value set_autocast(Interpreter& in, const Args& args) {
-  AutocastModes& modes = torch_state(in).autocast;
+  TorchState& state = torch_state(in);
+  AutocastModes& modes = state.autocast;
   const bool cuda = is_cuda_name(args[0]);
   DType dtype;
   if (!to_dtype(in, args[2], dtype))
@@ -229,7 +232,7 @@ Value set_autocast(Interpreter& in, const Args& args) {
   modes.on[cuda] = truth(in, args[1]);
   modes.dtypes[cuda] = dtype;
   modes.cache = truth(in, args[3]);
-  modes.any = modes.on[0] || modes.on[1];
+  state.modes = modes.on[0] || modes.on[1] ? state.modes | kAutocasts : state.modes & ~kAutocasts;
   return Value::none();
 }
 

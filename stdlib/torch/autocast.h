@@ -7,7 +7,7 @@
 namespace tessera::stdlib {
 
 // The call with its tensors as the op's list wants them; false: the op is on no list, or nothing has to change. Asked only
-// while state.autocast.any.
+// while state.modes has kAutocasts.
 bool call_autocast(Interpreter& in, OpFunction& function, const Args& args, Value& result);
 
 void add_autocast_functions(Interpreter& in, Module& module);

@@ -11,6 +11,7 @@
 #include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/return_types.h"
+#include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -175,11 +176,19 @@ static bool writes_self(const OpFunction& function) {
   return function.is_inplace || (function.name.ends_with('_') && !function.name.ends_with("__"));
 }
 
-Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
-  TorchState& state = torch_state(in);
+namespace {
+
+// A function is asked about under the object that was called; a native that ends in an op has none.
+bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Value& result) {
+  if (args.callee == nullptr) return false;
+  const Value callee(static_cast<Object*>(const_cast<NativeFunction*>(args.callee)));
+  return call_torch_function(in, state, callee, args, result);
+}
+
+// The op itself, whoever stood at its door. Operands that are no tensors may have a __torch_function__ too.
+Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
   return in_torch(in, args, [&]() -> Value {
     Value result;
-    if (state.autocast.any && call_autocast(in, function, args, result)) return result;
     if (args.count > 0 && is_tensor(state, args[0]) && is_inference(tensor_of(args[0])) && writes_self(function))
       refuse_write();
     const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
@@ -190,8 +199,26 @@ Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
       if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
       bound.reset();
     }
+    if (answered_by_others(in, state, args, result)) return result;
     refuse_call(in, function, args);
   });
+}
+
+[[gnu::noinline]] Value enter_with_modes(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
+  Value result;
+  if (answered_by_others(in, state, args, result)) return result;
+  if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
+    return result;
+  return enter(in, state, function, args);
+}
+
+}  // namespace
+
+Value call_op(Interpreter& in, OpFunction& function, const Args& args) {
+  TorchState& state = torch_state(in);
+  if (state.modes != 0) [[unlikely]]
+    return enter_with_modes(in, state, function, args);
+  return enter(in, state, function, args);
 }
 
 // Fast pointers may serve a name only where every overload that takes the same operands agrees with them.

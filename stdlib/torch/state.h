@@ -45,11 +45,16 @@ struct SavedHooksStack;  // graph_hooks.cpp
 
 // What torch.autocast has set: for a CPU, for CUDA.
 struct AutocastModes {
-  bool any = false;  // one of them is on: all that a call asks
   bool on[2] = {}, cache = true;
   DType dtypes[2] = {kBFloat16, kFloat16};
   int64_t nesting = 0;  // of blocks
   Value weights;        // a dict of what the outermost block has cast: (given, cast) by the address of the given tensor
+};
+
+// Who is asked before a function of torch does its work: torch_function.h.
+struct FunctionModes {
+  std::vector<Value> entered;  // TorchFunctionMode objects, innermost last
+  enum Disabled : uint8_t { Nothing, Subclasses, All } disabled = Nothing;
 };
 
 struct TorchState {
@@ -64,7 +69,9 @@ struct TorchState {
   const OpEntry* unary_ops[3] = {};    // by UnaryOp
   const OpEntry* compare_ops[6] = {};  // by CompareOp
   const OpEntry* reciprocal = nullptr;
+  uint32_t modes = 0;  // who stands at the door of ops: DoorMode in torch_function.h
   AutocastModes autocast;
+  FunctionModes function_modes;
   bool device_error_told = false;  // a device's driver refused something, and the script was told
   bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;  // t.storage()

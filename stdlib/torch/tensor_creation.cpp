@@ -1,5 +1,6 @@
 // Tensors made by the type or by another tensor: constructors, copies, what pickle writes.
 #include "stdlib/torch/tensor_methods.h"
+#include "stdlib/torch/torch_function.h"
 
 #include <algorithm>
 
@@ -88,8 +89,9 @@ constexpr NativeDef kMethods[] = {
 
 }  // namespace
 
-Value make_tensor(Interpreter& in, Type*, const Args& args) {
-  return in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none(), kCpu); });
+Value make_tensor(Interpreter& in, Type* type, const Args& args) {
+  const Value made = in_torch(in, args, [&] { return legacy_tensor(in, args, 0, Value::none(), kCpu); });
+  return type == torch_state(in).tensor ? made : as_instance(in, tensor_of(made), type);
 }
 
 Value make_subclass(Interpreter& in, const Args& args) {

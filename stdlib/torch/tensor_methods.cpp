@@ -1,6 +1,7 @@
 // The type torch.Tensor, and its methods that are no ops: those of the themes (tensor_methods.h), operators by name, and those that are
 // written in the language.
 #include "stdlib/torch/tensor_methods.h"
+#include "stdlib/torch/torch_function.h"
 
 #include "lang/core/bind.h"
 #include "lang/core/object_cast.h"
@@ -18,6 +19,7 @@ namespace tessera::stdlib {
 namespace {
 
 Value absolute(Interpreter& in, const Args& args) {
+  if (const auto answer = ask(in, "abs", {args[0]})) return *answer;
   return call_op_by_name(in, "abs", {args.values, 1, nullptr, nullptr});
 }
 
@@ -84,6 +86,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   for (const MethodTables& tables : {layout_methods(), number_methods(), conversion_methods(), autograd_methods(), creation_methods(),
                                      MethodTables{kPlainOperators, kOperators}})
     add_tables(in, type, tables);
+  add_torch_function_methods(in, type);
   for (const char* name : kScriptMethods) add_own(in, type, in.new_function(name, "", call_script));
   dict_set_str(
       in, type->attributes(), intern(in, "_make_subclass"),
@@ -93,6 +96,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
                                   std::pair("__idiv__", "__itruediv__")})
     dict_set_str(in, type->attributes(), intern(in, old),
                  get_attr(in, Value(static_cast<Object*>(type)), intern(in, name)));
+  object_cast<NativeFunction>(*dict_get_text(type->attributes(), "__rdiv__"))->name = intern(in, "__rdiv__");
   type_changed(in, type);  // what was looked up in vain on the way here must be looked up again
 }
 
@@ -104,6 +108,7 @@ void make_tensor_type(Interpreter& in, TorchState& state) {
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);
+  state.tensor->slots.adjust = adjust_tensor_subclass;
   show_parameters(in);
   state.tensor->fill_later([](Interpreter& i, Type* type) {
     slot_methods(i, type);

@@ -1,5 +1,6 @@
 // Methods of a tensor that give its elements as numbers, and as nested lists.
 #include "stdlib/torch/tensor_methods.h"
+#include "stdlib/torch/torch_function.h"
 
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
@@ -53,6 +54,7 @@ void warn_of_scalar(Interpreter& in, const Args& args) {
 }
 
 Value as_float(Interpreter& in, const Args& args) {
+  if (const auto answer = ask(in, "__float__", {args[0]})) return *answer;
   warn_of_scalar(in, args);
   const Value number = as_number(in, args);
   if (is_complex_tensor(args)) return Value::real(in_torch(in, args, [&] { return self_of(args).item().to_double(); }));
@@ -60,12 +62,14 @@ Value as_float(Interpreter& in, const Args& args) {
 }
 
 Value as_int(Interpreter& in, const Args& args) {
+  if (const auto answer = ask(in, "__int__", {args[0]})) return *answer;
   const Value number = as_number(in, args);
   if (is_complex_tensor(args)) return Value::integer(in_torch(in, args, [&] { return self_of(args).item().to_int(); }));
   return call(in, Value(static_cast<Object*>(in.types.integer)), {number});
 }
 
 Value as_index(Interpreter& in, const Args& args) {
+  if (const auto answer = ask(in, "__index__", {args[0]})) return *answer;
   const Tensor& t = self_of(args);
   if (t.numel() != 1 || is_floating(t.dtype()))
     throw Error(ErrorKind::TypeError, "only integer tensors of a single element can be converted to an index");

@@ -3,6 +3,8 @@
 #include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
 
+#include <optional>
+
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
@@ -10,6 +12,7 @@
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/index.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -28,6 +31,32 @@ const OpEntry* entry_of(std::string_view symbol) {
   return nullptr;
 }
 
+// ---- The door --------------------------------------------------------------------------------------------------------
+// Operators under a mode: under PyTorch's names of the methods behind them, who is to be asked is asked (torch_function.h).
+
+// Null: the op's own name, in place with an underscore. Some are functions of Python in PyTorch.
+struct OperatorNames {
+  const char *method, *reflected, *in_place;
+  bool of_python = false, reflected_of_python = false;
+};
+constexpr OperatorNames kBinaryNames[] = {
+    {},
+    {nullptr, "__rsub__", nullptr, false, true},
+    {},
+    {nullptr, "__rdiv__", "__idiv__", false, true},
+    {"__floordiv__", "__rfloordiv__", "__ifloordiv__", true, true},
+    {nullptr, "__rmod__", "__imod__", false, true},
+    {nullptr, "__rpow__", nullptr, true, true},
+    {nullptr, "__rmatmul__", "__imatmul__", false, true},
+    {"__lshift__", "__rlshift__", "__ilshift__", false, true},
+    {"__rshift__", "__rrshift__", "__irshift__", false, true},
+    {"__and__", "__rand__", "__iand__"},
+    {"__or__", "__ror__", "__ior__"},
+    {"__xor__", "__rxor__", "__ixor__"},
+};
+constexpr const char* kUnaryNames[] = {nullptr, "__pos__", "__invert__"};
+constexpr const char* kCompareNames[] = {nullptr, nullptr, "__eq__", "__ne__", nullptr, nullptr};
+
 void destroy(Interpreter& in, Object* self) { free_object(in, known_cast<TensorObject>(self)); }
 
 // A temporary that only the virtual machine's register holds may lend its memory to the result.
@@ -38,7 +67,7 @@ unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {
 
 Tensor reciprocal_of(Interpreter& in, const Tensor& t) {
   const TorchState& state = torch_state(in);
-  if (!state.autocast.any) return state.reciprocal->fast.unary(t);
+  if ((state.modes & kAutocasts) == 0) return state.reciprocal->fast.unary(t);
   const Value operand = wrap_tensor(in, t);
   return tensor_of(call_op_by_name(in, "reciprocal", {&operand, 1, nullptr, nullptr}));
 }
@@ -70,6 +99,18 @@ bool keeps_order(BinaryOp op) {
 
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
                     uint8_t dying) {
+  const bool is_other = other.is_object() && other.as_object()->kind == ObjectKind::Instance;
+  if ((torch_state(in).modes != 0 || is_other) && op != BinaryOp::DivMod) [[unlikely]] {
+    const OperatorNames& names = kBinaryNames[static_cast<size_t>(op)];
+    const char* const plain = torch_state(in).binary_ops[static_cast<size_t>(op)]->name;
+    const char* const method = names.method != nullptr ? names.method : plain;
+    const char* const other_way = names.reflected != nullptr ? names.reflected : method;
+    const bool between = is_tensor(torch_state(in), other);
+    if (const auto answer = reflected && between ? ask_at_door(in, method, {other, self}, {names.of_python, true})
+                            : reflected ? ask_at_door(in, other_way, {self, other}, {names.reflected_of_python, true})
+                                        : ask_at_door(in, method, {self, other}, {names.of_python, true}))
+      return *answer;
+  }
   const TorchState& state = torch_state(in);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr) return in.not_implemented;
@@ -84,7 +125,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   const Value& left = reflected ? other : self;
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
-  const bool casts = state.autocast.any && (op == BinaryOp::MatMul || op == BinaryOp::Pow);
+  const bool casts = (state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow);
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
@@ -107,6 +148,11 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
 }
 
 Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
+  if (torch_state(in).modes != 0 && op != BinaryOp::DivMod) [[unlikely]] {
+    const char* const name = kBinaryNames[static_cast<size_t>(op)].in_place;
+    const std::string plain = std::string(torch_state(in).binary_ops[static_cast<size_t>(op)]->name) + "_";
+    if (const auto answer = ask(in, name != nullptr ? name : plain, {self, other})) return *answer;
+  }
   const TorchState& state = torch_state(in);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr || !entry->has(kInplace)) return in.not_implemented;
@@ -127,6 +173,11 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
 }
 
 Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
+  if (torch_state(in).modes != 0) [[unlikely]]
+    if (const char* const name = kUnaryNames[static_cast<size_t>(op)];
+        const auto answer =
+            ask(in, name != nullptr ? name : torch_state(in).unary_ops[static_cast<size_t>(op)]->name, {self}))
+      return *answer;
   if (op == UnaryOp::Pos) return self;
   const DType type = tensor_of(self).dtype();
   if (op == UnaryOp::Invert && (is_floating(type) || is_complex(type)))
@@ -136,6 +187,11 @@ Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
 }
 
 Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  if (torch_state(in).modes != 0) [[unlikely]]
+    if (const char* const name = kCompareNames[static_cast<size_t>(op)];
+        const auto answer = ask(in, name != nullptr ? name : torch_state(in).compare_ops[static_cast<size_t>(op)]->name,
+                                {self, other}, {false, true}))
+      return *answer;
   const TorchState& state = torch_state(in);
   const FastPaths& fast = state.compare_ops[static_cast<size_t>(op)]->fast;
   const Value operands[] = {self, other};
@@ -148,6 +204,7 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
 }
 
 bool tensor_truth(Interpreter& in, const Value& self) {
+  if (const auto answer = ask(in, "__bool__", {self})) return truth(in, *answer);
   return in_torch(in, self, [&] {
     const Tensor& t = tensor_of(self);
     check(t.numel() != 0, TensorErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
@@ -156,13 +213,18 @@ bool tensor_truth(Interpreter& in, const Value& self) {
   });
 }
 
-int64_t tensor_length(Interpreter&, const Value& self) {
+int64_t tensor_length(Interpreter& in, const Value& self) {
+  if (const auto answer = ask(in, "__len__", {self}, {true}); answer && answer->is_int()) return answer->as_int();
   const Tensor& t = tensor_of(self);
   if (t.dim() == 0) throw Error(ErrorKind::TypeError, "len() of a 0-d tensor");
   return t.sizes()[0];
 }
 
 Value iterate(Interpreter& in, const Value& self) {
+  if (asks_torch_function(self)) {
+    ask(in, "dim", {self});
+    if (const auto parts = ask(in, "unbind", {self, Value::integer(0)})) return iter(in, *parts);
+  }
   if (tensor_of(self).dim() == 0) throw Error(ErrorKind::TypeError, "iteration over a 0-d tensor");
   return iter(in, call_op_by_name(in, "unbind", {&self, 1, nullptr, nullptr}));
 }
@@ -181,8 +243,22 @@ int64_t identity_hash(Interpreter&, const Value& self) {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.as_object()) >> 4);
 }
 
+// A class that is asked shows its name, as PyTorch does: Log([1., 2.]).
 Value repr_tensor(Interpreter& in, const Value& self) {
-  return make_str(in, in_torch(in, self, [&] { return tensor_text(tensor_of(self)); }));
+  const bool asks = asks_torch_function(self);
+  if (const auto answer = ask(in, "__repr__", {self}, {true})) return *answer;
+  const std::string name = asks ? std::string(self.as_object()->type->name->view()) : "tensor";
+  return make_str(in, in_torch(in, self, [&] { return tensor_text(tensor_of(self), name); }));
+}
+
+Value get_item_at_door(Interpreter& in, const Value& self, const Value& key) {
+  if (auto answer = ask(in, "__getitem__", {self, key})) return *std::move(answer);
+  return get_tensor_item(in, self, key);
+}
+
+void set_item_at_door(Interpreter& in, const Value& self, const Value& key, const Value& value) {
+  if (ask(in, "__setitem__", {self, key, value})) return;
+  set_tensor_item(in, self, key, value);
 }
 
 // f'{loss:.4f}' formats the number of a 0-dim tensor; other tensors take no format.
@@ -218,8 +294,8 @@ void fill_tensor_slots(TorchState& state) {
   slots.hash = identity_hash;
   slots.repr = repr_tensor;
   slots.format = format_tensor;
-  slots.get_item = get_tensor_item;
-  slots.set_item = set_tensor_item;
+  slots.get_item = get_item_at_door;
+  slots.set_item = set_item_at_door;
 }
 
 }  // namespace tessera::stdlib

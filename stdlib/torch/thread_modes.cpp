@@ -4,6 +4,7 @@
 
 #include "lang/vm/threads.h"
 #include "stdlib/torch/state.h"
+#include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -11,8 +12,13 @@ namespace {
 struct ThreadModes {
   bool grad_enabled = true, inference_mode = false;
   tensor::SavedTensorHooks* saved_hooks = nullptr;
+  uint32_t modes = 0;
   AutocastModes autocast{};
+  FunctionModes function_modes{};
 };
+
+// Whether there is a class to be asked holds for all threads.
+constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.
 void save_modes(Interpreter& in, void** mine) {
@@ -20,7 +26,8 @@ void save_modes(Interpreter& in, void** mine) {
   if (*mine == nullptr) *mine = new (std::nothrow) ThreadModes;
   if (*mine == nullptr) return;
   const tensor::Context& context = state.context;
-  *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks, state.autocast};
+  *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks,
+                                       state.modes, state.autocast, state.function_modes};
 }
 
 void load_modes(Interpreter& in, void** mine) {
@@ -30,7 +37,9 @@ void load_modes(Interpreter& in, void** mine) {
   state.context.grad_enabled = modes.grad_enabled;
   state.context.inference_mode = modes.inference_mode;
   state.context.saved_hooks = modes.saved_hooks;
+  state.modes = (modes.modes & kOfThreads) | (state.modes & ~kOfThreads);
   state.autocast = modes.autocast;
+  state.function_modes = modes.function_modes;
   state.context.host_stops = in.stops;
 }
 

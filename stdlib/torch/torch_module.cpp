@@ -24,6 +24,7 @@
 #include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -333,11 +334,19 @@ void fill_torch(Interpreter& in, Module& module) {
   module.is_package = true;
 }
 
+// Classes of torch._C that are written in the language.
+Value missing_in_c(Interpreter& in, Module&, Str* name) {
+  if (name->view() != "DisableTorchFunction" && name->view() != "DisableTorchFunctionSubclass") return Value();
+  return find_attr(in, Value(static_cast<Object*>(in.import("torch.overrides"))), name);
+}
+
 void fill_c(Interpreter& in, Module& module) {
   in.import("torch");
   add_graph_functions(in, module);
   add_autocast_functions(in, module);
   add_c_functions(in, module);
+  add_torch_function_functions(in, module);
+  module.missing = missing_in_c;
   add_memory_functions(in, module);
   add_dlpack_functions(in, module);
 }

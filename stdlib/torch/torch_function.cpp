@@ -1,0 +1,386 @@
+// Asking before a function of torch does its work: modes, then classes of operands.
+#include "stdlib/torch/torch_function.h"
+
+#include <algorithm>
+
+#include "lang/core/bind.h"
+#include "lang/core/make_object.h"
+#include "lang/core/object_cast.h"
+#include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
+#include "lang/objects/class.h"
+#include "lang/objects/class_slots.h"
+#include "lang/types/dict.h"
+#include "lang/types/list.h"
+#include "stdlib/torch/tensor_cycles.h"
+
+namespace tessera::stdlib {
+namespace {
+
+using Disabled = FunctionModes::Disabled;
+
+// ---- Who is asked ------------------------------------------------------------------------------------------------------
+
+// The operands to ask, one of each class, subclasses before their bases.
+class Asked {
+ public:
+  explicit Asked(Interpreter& in) : name_(intern(in, "__torch_function__")) {}
+
+  // A tensor's class, or a class of a script that has the method without being a tensor's.
+  void add(const Value& v) {
+    const bool other = v.is_object() && v.as_object()->kind == ObjectKind::Instance &&
+                       !type_lookup(v.as_object()->type, name_).is_undefined();
+    if (!other && !asks_torch_function(v)) return;
+    Type* const type = v.as_object()->type;
+    const auto same = [&](const Value& other) { return other.as_object()->type == type; };
+    if (std::any_of(values.begin(), values.end(), same)) return;
+    const auto base = std::find_if(values.begin(), values.end(),
+                                   [&](const Value& other) { return type->is_subtype_of(other.as_object()->type); });
+    values.insert(base, v);
+  }
+  // Also those in a list or tuple: torch.stack([a, b]).
+  void add_all(const Value& v) {
+    add(v);
+    const std::span<const Value> items = is_tuple(v)  ? std::span<const Value>(as_tuple(v)->items, as_tuple(v)->size)
+                                         : is_list(v) ? std::span<const Value>(as_list(v)->items, as_list(v)->size)
+                                                      : std::span<const Value>();
+    for (const Value& item : items) add(item);
+  }
+
+  std::vector<Value> values;
+
+ private:
+  Str* name_;
+};
+
+// What a call is asked with: func, types, args and, where there are keywords, kwargs.
+struct Question {
+  Question(Interpreter& in, const Value& function, const Asked& asked, const Args& args, bool with_keywords) : in_(in) {
+    std::vector<Value> types;
+    for (const Value& v : asked.values) types.push_back(Value(static_cast<Object*>(v.as_object()->type)));
+    values_ = {function, make_tuple(in, types.data(), types.size()), make_tuple(in, args.values, args.positional())};
+    if (args.keyword_names == nullptr && !with_keywords) return;
+    Value keywords = make_dict(in);
+    for (uint32_t i = args.positional(); i < args.count; ++i)
+      dict_set(in, object_cast<Dict>(keywords), args.keyword_names->items[i - args.positional()], args[i]);
+    values_.push_back(std::move(keywords));
+  }
+
+  // False: the answer is NotImplemented.
+  bool answered_by(const Value& who, Value& result) const {
+    const Value method = get_attr(in_, who, intern(in_, "__torch_function__"));
+    result = call(in_, method, Args{values_.data(), static_cast<uint32_t>(values_.size())});
+    return !(result.is_object() && result.as_object() == in_.not_implemented.as_object());
+  }
+
+ private:
+  Interpreter& in_;
+  std::vector<Value> values_;
+};
+
+// While a mode answers, what it calls asks the modes around it.
+class WithoutInnermost {
+ public:
+  explicit WithoutInnermost(TorchState& state) : state_(state), mode(state.function_modes.entered.back()) {
+    state_.function_modes.entered.pop_back();
+    if (state_.function_modes.entered.empty()) state_.modes &= ~kHasFunctionModes;
+  }
+  ~WithoutInnermost() {
+    state_.function_modes.entered.push_back(mode);
+    state_.modes |= kHasFunctionModes;
+  }
+  WithoutInnermost(const WithoutInnermost&) = delete;
+
+ private:
+  TorchState& state_;
+
+ public:
+  const Value mode;
+};
+
+// "torch.sum", "torch.Tensor.sum", "torch.Tensor.shape.__get__", as PyTorch names what nobody has answered for.
+std::string name_in_refusal(Interpreter& in, const Value& function) {
+  const Value name = find_attr(in, function, intern(in, "__name__"));
+  if (!is_str(name)) return repr_text(in, function);
+  if (function.as_object()->kind != ObjectKind::NativeFunction) {
+    const Value property = find_attr(in, function, intern(in, "__self__"));
+    const Value of = property.is_undefined() ? Value() : find_attr(in, property, intern(in, "__name__"));
+    return "torch.Tensor." + (is_str(of) ? std::string(text_of(of)) + "." : "") + std::string(text_of(name));
+  }
+  return (known_cast<NativeFunction>(function)->owner != nullptr ? "torch.Tensor." : "torch.") +
+         std::string(text_of(name));
+}
+
+[[noreturn]] void refuse_unanswered(Interpreter& in, const Value& function, const Asked& asked, bool by_mode) {
+  std::string text = "Multiple dispatch failed for '" + name_in_refusal(in, function) +
+                     "'; all __torch_function__ handlers returned NotImplemented:\n\n";
+  if (by_mode) text += "  - mode object\n";
+  for (const Value& v : asked.values)
+    text += "  - tensor subclass " + repr_text(in, Value(static_cast<Object*>(v.as_object()->type))) + "\n";
+  throw Error(ErrorKind::TypeError, text + "\nFor more information, try re-running with TORCH_LOGS=not_implemented");
+}
+
+}  // namespace
+
+bool call_torch_function(Interpreter& in, TorchState& state, const Value& function, const Args& args, Value& result,
+                         AskForm form) {
+  const FunctionModes& modes = state.function_modes;
+  const bool by_mode = (state.modes & kHasFunctionModes) != 0 && modes.disabled != Disabled::All;
+  Asked asked(in);
+  if (modes.disabled == Disabled::Nothing)
+    for (uint32_t i = 0; i < args.count; ++i) asked.add_all(args[i]);
+  if (!by_mode && asked.values.empty()) return false;
+  const Question question(in, function, asked, args, form.with_keywords);
+  if (by_mode) {
+    const WithoutInnermost outer(state);
+    if (question.answered_by(outer.mode, result)) return true;
+  }
+  for (const Value& v : asked.values)
+    if (question.answered_by(v, result)) return true;
+  if (!form.is_operator) refuse_unanswered(in, function, asked, by_mode);
+  result = in.not_implemented;
+  return true;
+}
+
+std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
+                                 AskForm form) {
+  TorchState& state = torch_state(in);
+  const bool any =
+      (state.modes & kHasFunctionModes) != 0 || std::any_of(operands.begin(), operands.end(), asks_torch_function);
+  if (!any) return {};
+  const Value function = find_attr(in, Value(static_cast<Object*>(state.tensor)), intern(in, std::string(method)));
+  Value result;
+  const Args args{operands.begin(), static_cast<uint32_t>(operands.size())};
+  if (function.is_undefined() || !call_torch_function(in, state, function, args, result, form)) return {};
+  return result;
+}
+
+// ---- Attributes --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// `x.sum` of an instance whose class is to be asked: the function and its self, which ask when they are called.
+struct AskingMethod {
+  Value function, self;
+};
+
+Value call_asking_method(Interpreter& in, const Args& args) {
+  const auto& method = *static_cast<const AskingMethod*>(args.callee->data);
+  std::vector<Value> values{method.self};
+  values.insert(values.end(), args.values, args.values + args.count);
+  const Args with_self{values.data(), static_cast<uint32_t>(values.size()), args.keyword_names};
+  Value result;
+  if (call_torch_function(in, torch_state(in), method.function, with_self, result)) return result;
+  return call(in, method.function, with_self);
+}
+
+// Tensor's own methods and attributes ask; what a class between has defined does not, nor do names of Python's.
+Value attribute_of_subclass(Interpreter& in, const Value& self, Str* name) {
+  TorchState& state = torch_state(in);
+  if (state.function_modes.disabled != Disabled::Nothing || name->view().starts_with("__"))
+    return generic_find_attr(in, self, name);
+  const Value found = type_lookup(self.as_object()->type, name);
+  const Value* const of_tensor = dict_get_str(state.tensor->attributes(), name);
+  if (of_tensor == nullptr || !found.is_object() || !of_tensor->is_object() ||
+      of_tensor->as_object() != found.as_object())
+    return generic_find_attr(in, self, name);
+  if (is_native_method(found)) {
+    auto method = std::make_unique<AskingMethod>(AskingMethod{found, self});
+    const Value made = in.new_function(known_cast<NativeFunction>(found)->name->view().data(), "", call_asking_method,
+                                       method.get(), [](void* data) { delete static_cast<AskingMethod*>(data); });
+    method.release();
+    return made;
+  }
+  if (found.as_object()->kind != ObjectKind::Property) return generic_find_attr(in, self, name);
+  Value result;
+  const Value getter = get_attr(in, found, intern(in, "__get__"));
+  if (call_torch_function(in, state, getter, Args{&self, 1}, result)) return result;
+  return generic_find_attr(in, self, name);
+}
+
+// What stands for "this class does not want to be asked": an object of its own, compared by its address.
+Value dont_ask(Interpreter& in, const Args& args) {
+  std::vector<Value> values;
+  if (!args[2].is_none()) for_each(in, args[2], [&](const Value& v) { values.push_back(v); });
+  return call(in, args[0], Args{values.data(), static_cast<uint32_t>(values.size())});
+}
+
+bool wants_to_be_asked(Interpreter& in, const TorchState& state, const Type* type) {
+  Str* const name = intern(in, "__torch_function__");
+  for (Type* each : type->mro) {
+    if (each == state.tensor) return true;
+    const Value* const own = dict_get_str(each->attributes(), name);
+    if (own == nullptr) continue;
+    return !(own->is_object() && own->as_object()->kind == ObjectKind::NativeFunction &&
+             known_cast<NativeFunction>(*own)->function == NativeFn(dont_ask));
+  }
+  return false;
+}
+
+}  // namespace
+
+void adjust_tensor_subclass(Interpreter& in, Type* type) {
+  TorchState& state = torch_state(in);
+  const bool asks = wants_to_be_asked(in, state, type);
+  type->type_flags = asks ? type->type_flags | kAsksFirst : type->type_flags & ~kAsksFirst;
+  if (asks) state.modes |= kHasSubclasses, type->slots.get_attr = attribute_of_subclass;
+  else if (type->slots.get_attr == attribute_of_subclass) type->slots.get_attr = nullptr;
+}
+
+// ---- The answer of Tensor itself ---------------------------------------------------------------------------------------
+
+namespace {
+
+class DisabledFor {
+ public:
+  DisabledFor(TorchState& state, Disabled what) : state_(state), before_(state.function_modes.disabled) {
+    state_.function_modes.disabled = std::max(before_, what);
+  }
+  ~DisabledFor() { state_.function_modes.disabled = before_; }
+  DisabledFor(const DisabledFor&) = delete;
+
+ private:
+  TorchState& state_;
+  Disabled before_;
+};
+
+}  // namespace
+
+Value as_instance(Interpreter& in, const Tensor& tensor, Type* type) {
+  auto* object = make_untracked<TensorObject>(in, type);
+  Value made = Value::adopt(object);
+  object->tensor = tensor;
+  if (type->attributes_offset != 0) track_tensor(in, made);
+  return made;
+}
+
+namespace {
+
+// Tensors among the results become instances of the class, in tuples and lists too.
+Value convert(Interpreter& in, const TorchState& state, const Value& v, Type* type) {
+  if (is_tensor(state, v)) return v.as_object()->type->is_subtype_of(type) ? v : as_instance(in, tensor_of(v), type);
+  if (!is_tuple(v) && !is_list(v)) return v;
+  const std::span<const Value> items = is_tuple(v) ? std::span<const Value>(as_tuple(v)->items, as_tuple(v)->size)
+                                                   : std::span<const Value>(as_list(v)->items, as_list(v)->size);
+  std::vector<Value> converted;
+  for (const Value& item : items) converted.push_back(convert(in, state, item, type));
+  const Value list = make_list(in, converted.data(), converted.size());
+  return call(in, Value(static_cast<Object*>(v.as_object()->type)), {list});
+}
+
+// Whether a function's result stays as it is: what autograd keeps of a tensor.
+bool stays(Interpreter& in, const TorchState& state, const Value& function) {
+  for (const char* name : {"grad", "_grad", "_base"}) {
+    const Value* const property = dict_get_text(state.tensor->attributes(), name);
+    if (property != nullptr && equals(in, get_attr(in, *property, intern(in, "__get__")), function)) return true;
+  }
+  return false;
+}
+
+// (cls, func, types, args=(), kwargs=None)
+Value answer_of_tensor(Interpreter& in, const Args& args) {
+  TorchState& state = torch_state(in);
+  Type* const type = object_cast<Type>(args[0]);
+  bool is_below_all = true;
+  for_each(in, args[2], [&](const Value& other) { is_below_all = is_below_all && is_subclass(in, args[0], other); });
+  if (!is_below_all) return in.not_implemented;
+  Value result;
+  {
+    const DisabledFor subclasses(state, Disabled::Subclasses);
+    std::vector<Value> values, names;
+    if (!args[3].is_none()) for_each(in, args[3], [&](const Value& v) { values.push_back(v); });
+    if (!args[4].is_none())
+      dict_for_each(object_cast<Dict>(args[4]),
+                    [&](const Value& name, const Value& v) { names.push_back(name), values.push_back(v); });
+    const Value keywords = names.empty() ? Value() : make_tuple(in, names.data(), names.size());
+    result =
+        call(in, args[1],
+             Args{values.data(), static_cast<uint32_t>(values.size()), names.empty() ? nullptr : as_tuple(keywords)});
+  }
+  return type == state.tensor || stays(in, state, args[1]) ? result : convert(in, state, result, type);
+}
+
+// x.as_subclass(cls): the same memory and history, as an instance of the class.
+Value as_subclass(Interpreter& in, const Args& args) {
+  const TorchState& state = torch_state(in);
+  if (!args[1].is_object() || args[1].as_object()->kind != ObjectKind::Type)
+    throw Error(ErrorKind::TypeError, "as_subclass(): argument 'cls' (position 1) must be a type, not " +
+                                          std::string(type_name(in, args[1])));
+  Type* const type = object_cast<Type>(args[1]);
+  if (!type->is_subtype_of(state.tensor))
+    throw Error(ErrorKind::RuntimeError,
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+                "Make sure your class inherits from Tensor.");
+  return in_torch(in, args, [&] {
+    const Tensor& self = tensor_of(args[0]);
+    return as_instance(in, self.view_of(self.sizes(), self.strides(), 0), type);
+  });
+}
+
+// ---- Modes -------------------------------------------------------------------------------------------------------------
+
+Value enter_mode(Interpreter& in, const Args& args) {
+  TorchState& state = torch_state(in);
+  state.function_modes.entered.push_back(args[0]);
+  state.modes |= kHasFunctionModes;
+  return Value::none();
+}
+
+Value leave_mode(Interpreter& in, const Args&) {
+  TorchState& state = torch_state(in);
+  if (!state.function_modes.entered.empty()) state.function_modes.entered.pop_back();
+  if (state.function_modes.entered.empty()) state.modes &= ~kHasFunctionModes;
+  return Value::none();
+}
+
+Value modes_entered(Interpreter& in, const Args&) {
+  const std::vector<Value>& entered = torch_state(in).function_modes.entered;
+  return make_tuple(in, entered.data(), entered.size());
+}
+
+// Answers what was disabled before.
+Value disable(Interpreter& in, const Args& args) {
+  FunctionModes& modes = torch_state(in).function_modes;
+  const auto before = static_cast<int64_t>(modes.disabled);
+  modes.disabled = static_cast<Disabled>(std::clamp<int64_t>(args[0].as_int(), Disabled::Nothing, Disabled::All));
+  return Value::integer(before);
+}
+
+Value has_torch_function(Interpreter& in, const Args& args) {
+  const TorchState& state = torch_state(in);
+  if (state.function_modes.disabled == Disabled::All) return Value::boolean(false);
+  if ((state.modes & kHasFunctionModes) != 0) return Value::boolean(true);
+  bool found = false;
+  for_each(in, args[0], [&](const Value& v) {
+    if (!v.is_object() || v.as_object()->type == state.tensor) return;
+    if (is_tensor(state, v))
+      found = found || (asks_torch_function(v) && state.function_modes.disabled == Disabled::Nothing);
+    else found = found || !type_lookup(v.as_object()->type, intern(in, "__torch_function__")).is_undefined();
+  });
+  return Value::boolean(found);
+}
+
+}  // namespace
+
+void add_torch_function_functions(Interpreter& in, Module& module) {
+  in.def(module, "_disabled_torch_function_impl(func, types, args=None, kwargs=None)",
+         "Says that a class is not asked.", dont_ask);
+  in.def(module, "_push_on_torch_function_stack(mode)", "", enter_mode);
+  in.def(module, "_pop_torch_function_stack()", "", leave_mode);
+  in.def(module, "_torch_function_stack()", "", modes_entered);
+  in.def(module, "_disable_torch_function(what: int)", "", disable);
+  in.def(module, "_has_torch_function(args)", "", has_torch_function);
+}
+
+void add_torch_function_methods(Interpreter& in, Type* tensor) {
+  const Value answer =
+      in.new_function("__torch_function__(cls, func, types, args=None, kwargs=None)",
+                      "Runs the function; its results become instances of the class.", answer_of_tensor);
+  dict_set_str(in, tensor->attributes(), intern(in, "__torch_function__"), make_class_method(in, answer));
+  const Value method =
+      in.new_function("as_subclass(self, cls)", "The same tensor as an instance of a class.", as_subclass);
+  own_method(in, object_cast<NativeFunction>(method), tensor);
+  dict_set_str(in, tensor->attributes(), intern(in, "as_subclass"), method);
+}
+
+}  // namespace tessera::stdlib
