@@ -97,21 +97,24 @@ bool keeps_order(BinaryOp op) {
   return op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor;
 }
 
+// Under a mode, or with an operand of a class that is no tensor's and may have a __torch_function__.
+[[gnu::noinline, gnu::cold]] std::optional<Value> ask_operator(Interpreter& in, BinaryOp op, const Value& self,
+                                                               const Value& other, bool reflected) {
+  if (op == BinaryOp::DivMod) return {};
+  const OperatorNames& names = kBinaryNames[static_cast<size_t>(op)];
+  const char* const plain = torch_state(in).binary_ops[static_cast<size_t>(op)]->name;
+  const char* const method = names.method != nullptr ? names.method : plain;
+  const char* const other_way = names.reflected != nullptr ? names.reflected : method;
+  if (!reflected) return ask_at_door(in, method, {self, other}, {names.of_python, true});
+  if (is_tensor(torch_state(in), other)) return ask_at_door(in, method, {other, self}, {names.of_python, true});
+  return ask_at_door(in, other_way, {self, other}, {names.reflected_of_python, true});
+}
+
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
                     uint8_t dying) {
-  const bool is_other = other.is_object() && other.as_object()->kind == ObjectKind::Instance;
-  if ((torch_state(in).modes != 0 || is_other) && op != BinaryOp::DivMod) [[unlikely]] {
-    const OperatorNames& names = kBinaryNames[static_cast<size_t>(op)];
-    const char* const plain = torch_state(in).binary_ops[static_cast<size_t>(op)]->name;
-    const char* const method = names.method != nullptr ? names.method : plain;
-    const char* const other_way = names.reflected != nullptr ? names.reflected : method;
-    const bool between = is_tensor(torch_state(in), other);
-    if (const auto answer = reflected && between ? ask_at_door(in, method, {other, self}, {names.of_python, true})
-                            : reflected ? ask_at_door(in, other_way, {self, other}, {names.reflected_of_python, true})
-                                        : ask_at_door(in, method, {self, other}, {names.of_python, true}))
-      return *answer;
-  }
   const TorchState& state = torch_state(in);
+  if (state.modes != 0) [[unlikely]]
+    if (auto answer = ask_operator(in, op, self, other, reflected)) return *std::move(answer);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr) return in.not_implemented;
   if (reflected && is_tensor(state, other)) {
@@ -136,7 +139,10 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
     });
   }
   Scalar number;
-  if (op == BinaryOp::MatMul || !to_scalar(other, number)) return in.not_implemented;
+  if (op == BinaryOp::MatMul || !to_scalar(other, number)) {
+    auto answer = ask_operator(in, op, self, other, reflected);
+    return answer ? *std::move(answer) : in.not_implemented;
+  }
   return in_torch(in, operands, [&] {
     if (casts) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
     if (reflected) return number_op_tensor(in, op, number, tensor_of(right), reusable(right, dying, kRightDying));
@@ -147,13 +153,18 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   });
 }
 
+[[gnu::noinline, gnu::cold]] std::optional<Value> ask_in_place(Interpreter& in, BinaryOp op, const Value& self,
+                                                               const Value& other) {
+  if (op == BinaryOp::DivMod) return {};
+  const char* const name = kBinaryNames[static_cast<size_t>(op)].in_place;
+  const std::string plain = std::string(torch_state(in).binary_ops[static_cast<size_t>(op)]->name) + "_";
+  return ask_at_door(in, name != nullptr ? name : plain, {self, other});
+}
+
 Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Value& other) {
-  if (torch_state(in).modes != 0 && op != BinaryOp::DivMod) [[unlikely]] {
-    const char* const name = kBinaryNames[static_cast<size_t>(op)].in_place;
-    const std::string plain = std::string(torch_state(in).binary_ops[static_cast<size_t>(op)]->name) + "_";
-    if (const auto answer = ask(in, name != nullptr ? name : plain, {self, other})) return *answer;
-  }
   const TorchState& state = torch_state(in);
+  if (state.modes != 0) [[unlikely]]
+    if (auto answer = ask_in_place(in, op, self, other)) return *std::move(answer);
   const OpEntry* entry = state.binary_ops[static_cast<size_t>(op)];
   if (entry == nullptr || !entry->has(kInplace)) return in.not_implemented;
   const Value operands[] = {self, other};

@@ -1,4 +1,5 @@
 // Asking before a function of torch does its work: modes, then classes of operands.
+// compile: small (who asks before ops is called by few programs)
 #include "stdlib/torch/torch_function.h"
 
 #include <algorithm>
