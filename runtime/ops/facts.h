@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/error.h"
 #include "runtime/tensor.h"
@@ -27,6 +28,8 @@ using ScalarTensorFast = Tensor (*)(const Scalar& x, const Tensor& y, unsigned r
 using UnaryInplace = void (*)(const Tensor& self);
 using BinaryInplace = void (*)(const Tensor& self, const Tensor& y);
 using ScalarInplace = void (*)(const Tensor& self, const Scalar& y);
+/// f(x), f(x, dim) and f(x, dim, keepdim) of a reduction.
+using AlongFast = Tensor (*)(const Tensor& x, const std::optional<Dims>& dim, bool keepdim);
 
 /// Unboxed ways into an op; null where there is none. They record gradients like any call.
 struct FastPaths {
@@ -37,6 +40,7 @@ struct FastPaths {
   UnaryInplace unary_inplace = nullptr;
   BinaryInplace binary_inplace = nullptr;
   ScalarInplace scalar_inplace = nullptr;
+  AlongFast along = nullptr;
 };
 
 /// Which dtypes an out= tensor may have, and PyTorch's words for another. In the text $R is the result's dtype and $O that of out ("Float"),

@@ -388,55 +388,69 @@ Request dims_as_given(int id, const Tensor& x, const MaybeDims& dim, bool keepdi
   return request;
 }
 
+template <int kId>
+Tensor along(const Tensor& x, const MaybeDims& dim, bool keepdim) {
+  return reduce(kId, over(kId, x, dim, keepdim, {}));
+}
+/// What the entries of a row share.
+template <int kId>
+constexpr OpFacts entry_facts() {
+  OpFacts facts = kRows[kId].facts.op;
+  if (kRows[kId].shown != ReduceShown::DimOrAll) facts.fast.along = along<kId>;
+  return facts;
+}
+template <int kId>
+inline constexpr OpFacts kEntryFacts = entry_facts<kId>();
+
 constexpr uint32_t kBoth = kFunction | kMethod;
 /// Sums of floats depend on the order of additions, and that on the strides.
 constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 
 #define TS_SHOW_Hidden(NAME, DOC)
 #define TS_SHOW_AllOrDims(NAME, DOC)                                                                             \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC,      \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC,         \
            kRows[r_##NAME].facts.whole_has_out ? kSummed | kOut : kSummed, Form<r_##NAME TS_COMMA whole_typed>,  \
            "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\nc[3,4]");                                             \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                       \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME,                                                                          \
            #NAME ".dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC, \
            kSummed | kOut, Form<r_##NAME TS_COMMA dims_typed>,                                                   \
            "f[3,4], 1\nf[3,4], [0, 1], True\nf[3,40], 0\nf[3,40].t, 0\nf[3,4,5], [0, 2]\n"                       \
            "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"   \
            "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
-#define TS_SHOW_AllOrDim(NAME, DOC)                                                                                  \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed, \
-           Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\nc[3,2]\ni[3]<4");                                     \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                           \
-           #NAME ".dim(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC,         \
-           kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                        \
-           "f[3,4], 1\nf[3,4], -1, True\nc[5,4], 0\ni[3,4]<4, 0, dtype=float32\n"                                    \
+#define TS_SHOW_AllOrDim(NAME, DOC)                                                                               \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME "(Tensor self, *, ScalarType? dtype=None) -> Tensor", DOC, kSummed, \
+           Form<r_##NAME TS_COMMA whole_typed>, "f[3,4]\nf[0]\nc[3,2]\ni[3]<4");                                  \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME,                                                                           \
+           #NAME ".dim(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC,      \
+           kSummed | kOut, Form<r_##NAME TS_COMMA dim_typed>,                                                     \
+           "f[3,4], 1\nf[3,4], -1, True\nc[5,4], 0\ni[3,4]<4, 0, dtype=float32\n"                                 \
            "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)")
 #define TS_SHOW_DimsTyped(NAME, DOC)                                                                                  \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME,                                                                            \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME,                                                                               \
            #NAME "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", DOC,     \
            kSummed | kOut, Form<r_##NAME TS_COMMA maybe_dims_typed>,                                                  \
            "f[3,4]\nf[40,50]\nf[3,4], dtype=float64\nf[0]\ni[3]<4\nf[3,4], 1\nf[3,40].t, 0\nf[3,4,5], [0, 2], True\n" \
            "f[3,4], 2 -> IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)\n"        \
            "f[3,4], [1, 1] -> RuntimeError: dim 1 appears multiple times in the list of dims")
-#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                                 \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor", DOC, \
-           kBoth | kOut, Form<r_##NAME TS_COMMA dims_kept>,                                                          \
-           "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                                     \
-           "f[0] -> RuntimeError: " #NAME                                                                            \
-           "(): Expected reduction dim to be specified for input.numel() == 0.\n"                                    \
+#define TS_SHOW_DimsOrAll(NAME, DOC)                                                                              \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME "(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor", DOC, \
+           kBoth | kOut, Form<r_##NAME TS_COMMA dims_kept>,                                                       \
+           "f[3,4]\nf[3,4], 1\nf[3,4,5], [0, 2], True\ni[3,4]<9, 0\nb[3,4], 1\n"                                  \
+           "f[0] -> RuntimeError: " #NAME                                                                         \
+           "(): Expected reduction dim to be specified for input.numel() == 0.\n"                                 \
            "f[0,3], 0 -> IndexError: " #NAME "(): Expected reduction dim 0 to have non-zero size.")
-#define TS_SHOW_DimOrAll(NAME, DOC)                                                                              \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad, \
-           Form<r_##NAME TS_COMMA dim_only>, "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                  \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dim_IntList(Tensor self, int[] dim) -> Tensor", DOC,          \
-           kBoth | kNoGrad, Form<r_##NAME TS_COMMA dims_only>, "b[3,4], [0, 1]\nf[2,3,4], [0, 2]\ni[2]<2, []")
-#define TS_SHOW_Truth(NAME, DOC)                                                                                      \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad,                     \
-           Form<r_##NAME TS_COMMA whole>, "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                              \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC,     \
-           kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");     \
-  TS_OP_OF(kRows[r_##NAME].facts.op, NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", \
-           DOC, kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dims_as_given>,                                        \
+#define TS_SHOW_DimOrAll(NAME, DOC)                                                                                   \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME "(Tensor self, int? dim=None) -> Tensor", DOC, kBoth | kNoGrad,         \
+           Form<r_##NAME TS_COMMA dim_only>, "b[3,4]\nf[3,4], 1\ni[3,4]<2, 0");                                       \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME ".dim_IntList(Tensor self, int[] dim) -> Tensor", DOC, kBoth | kNoGrad, \
+           Form<r_##NAME TS_COMMA dims_only>, "b[3,4], [0, 1]\nf[2,3,4], [0, 2]\ni[2]<2, []")
+#define TS_SHOW_Truth(NAME, DOC)                                                                                   \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME "(Tensor self) -> Tensor", DOC, kBoth | kNoGrad,                     \
+           Form<r_##NAME TS_COMMA whole>, "b[3,4]\nf[3,4]\nb[0]\nc[3]");                                           \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor", DOC,     \
+           kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dim_kept>, "b[3,4], 1\ni[3,4]<2, 0, True\nf[3,4], -1");  \
+  TS_OP_OF(kEntryFacts<r_##NAME>, NAME, #NAME ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", \
+           DOC, kBoth | kNoGrad | kOut, Form<r_##NAME TS_COMMA dims_as_given>,                                     \
            "b[3,4], [0, 1]\ni[2,3,4]<2, [0, 2], True\nf[3,4], []\nb[3,4], None, True")
 #define TS_COMMA ,
 #define REDUCE(NAME, CLASS, SHOWN, DOC, ...) TS_SHOW_##SHOWN(NAME, DOC);
@@ -446,17 +460,6 @@ constexpr uint32_t kSummed = kBoth | kLayoutMatters;
 }  // namespace
 
 // ---- C++ functions ----
-
-int reduction::along_id(std::string_view name) {
-  for (int id = 0; id < kReduceCount; id++) {
-    const ReduceShown shown = kRows[id].shown;
-    if (name == kRows[id].name) return shown == ReduceShown::Hidden || shown == ReduceShown::DimOrAll ? -1 : id;
-  }
-  return -1;
-}
-Tensor reduction::reduce_along(int id, const Tensor& x, const MaybeDims& dim, bool keepdim) {
-  return reduce(id, over(id, x, dim, keepdim, {}));
-}
 
 #define TS_FUNCTION_Hidden(NAME)
 #define TS_FUNCTION(NAME)                                                             \

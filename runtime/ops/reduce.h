@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "runtime/ops/op.h"
 #include "runtime/ops/reduce_ids.h"
@@ -43,11 +42,6 @@ Tensor reduce(int id, const Request& request);
 
 /// var and std in one pass, by an optional slot (ReduceCall with op 1 for the root, param the divisor): false where there is none.
 bool variance_into(const Tensor& out, const Tensor& x, uint64_t mask, double divisor, bool root);
-
-/// The row behind a function that is called as f(x), f(x, dim) and f(x, dim, keepdim); -1: there is none.
-int along_id(std::string_view name);
-/// Such a call.
-Tensor reduce_along(int id, const Tensor& x, const MaybeDims& dim, bool keepdim);
 
 }  // namespace reduction
 }  // namespace tessera::tensor

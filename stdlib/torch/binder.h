@@ -88,7 +88,6 @@ struct OpFunction {
   bool is_inplace = false;
   bool is_functional = false;  // of torch.nn.functional: what can work in place takes `inplace`
   FastPaths fast = {};         // for calls with plain operands, where no overload disagrees
-  int reduction = -1;          // of reduce.def, for calls with a dimension at most
   enum class Numbers : uint8_t { Unknown, Refused, Taken } numbers = Numbers::Unknown;  // for a tensor behind self
   uint8_t autocast[2] = {};          // what torch.autocast does with it on a CPU and on CUDA: autocast.cpp
   std::vector<Binder> binders = {};  // empty until the first call

@@ -6,7 +6,6 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/pinned.h"
-#include "runtime/ops/reduce.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
@@ -70,9 +69,9 @@ bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& 
   }
   if (keepdim != nullptr && (dim == nullptr || !keepdim->is_bool())) return false;
   if (dim != nullptr && !dim->is_int()) return false;
-  const MaybeDims dims = dim ? MaybeDims(Dims{dim->as_int()}) : MaybeDims();
+  const std::optional<Dims> dims = dim ? std::optional<Dims>(Dims{dim->as_int()}) : std::nullopt;
   const bool keep = keepdim != nullptr && keepdim->as_bool();
-  result = wrap_tensor(in, reduction::reduce_along(function.reduction, tensor_of(args[0]), dims, keep));
+  result = wrap_tensor(in, function.fast.along(tensor_of(args[0]), dims, keep));
   return true;
 }
 
@@ -193,7 +192,7 @@ Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args
       refuse_write();
     const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
     if (plain && call_fast(in, state, function, args, result)) return result;
-    if (function.reduction >= 0 && call_reduction(in, state, function, args, result)) return result;
+    if (function.fast.along != nullptr && call_reduction(in, state, function, args, result)) return result;
     BoundCall bound;
     for (const Binder& binder : binders_of(in, function)) {
       if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
@@ -233,13 +232,13 @@ FastPaths merge_fast_paths(std::span<const OpEntry* const> entries) {
     if (merged.unary_inplace == nullptr) merged.unary_inplace = f.unary_inplace;
     if (merged.binary_inplace == nullptr) merged.binary_inplace = f.binary_inplace;
     if (merged.scalar_inplace == nullptr) merged.scalar_inplace = f.scalar_inplace;
+    if (merged.along == nullptr) merged.along = f.along;
   }
   return merged;
 }
 
 Value make_op_function(Interpreter& in, OpFunction function) {
   function.fast = merge_fast_paths(function.entries);
-  if (!function.entries.empty()) function.reduction = reduction::along_id(function.entries.front()->name);
   const bool is_method = function.is_method;
   auto owned = std::make_unique<OpFunction>(std::move(function));
   const Value made = in.new_function(owned->name.c_str(), "", call_op_function, owned.get(),
