@@ -30,16 +30,17 @@ void save_modes(Interpreter& in, void** mine) {
                                        state.modes, state.autocast, state.function_modes};
 }
 
+// What was kept holds no object afterwards: the main thread's is freed when the interpreter's heap is gone.
 void load_modes(Interpreter& in, void** mine) {
   TorchState& state = torch_state(in);
-  const ThreadModes fresh;
-  const ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<const ThreadModes*>(*mine);
+  ThreadModes fresh;
+  ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<ThreadModes*>(*mine);
   state.context.grad_enabled = modes.grad_enabled;
   state.context.inference_mode = modes.inference_mode;
   state.context.saved_hooks = modes.saved_hooks;
   state.modes = (modes.modes & kOfThreads) | (state.modes & ~kOfThreads);
-  state.autocast = modes.autocast;
-  state.function_modes = modes.function_modes;
+  state.autocast = std::move(modes.autocast);
+  state.function_modes = std::move(modes.function_modes);
   state.context.host_stops = in.stops;
 }
 

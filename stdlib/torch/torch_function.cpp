@@ -199,12 +199,33 @@ Value attribute_of_subclass(Interpreter& in, const Value& self, Str* name) {
   return generic_find_attr(in, self, name);
 }
 
-// What stands for "this class does not want to be asked": an object of its own, compared by its address.
-Value dont_ask(Interpreter& in, const Args& args) {
-  std::vector<Value> values;
-  if (!args[2].is_none()) for_each(in, args[2], [&](const Value& v) { values.push_back(v); });
-  return call(in, args[0], Args{values.data(), static_cast<uint32_t>(values.size())});
+// function(*values, **keywords); None stands for none.
+Value call_spread(Interpreter& in, const Value& function, const Value& values, const Value& keywords) {
+  const auto refuse = [&](const std::string& why, const Value& given) {
+    const Value name = find_attr(in, function, intern(in, "__name__"));
+    throw Error(ErrorKind::TypeError,
+                (is_str(name) ? std::string(text_of(name)) : std::string(type_name(in, function))) +
+                    "() argument after " + why + ", not " + std::string(type_name(in, given)));
+  };
+  std::vector<Value> given, names;
+  if (!values.is_none()) {
+    if (!is_tuple(values) && !is_list(values)) refuse("* must be an iterable", values);
+    for_each(in, values, [&](const Value& v) { given.push_back(v); });
+  }
+  if (!keywords.is_none()) {
+    if (!is_dict(keywords)) refuse("** must be a mapping", keywords);
+    dict_for_each(as_dict(keywords),
+                  [&](const Value& name, const Value& v) { names.push_back(name), given.push_back(v); });
+  }
+  if (!std::all_of(names.begin(), names.end(), is_str)) throw Error(ErrorKind::TypeError, "keywords must be strings");
+  const Value keyword_names = names.empty() ? Value() : make_tuple(in, names.data(), names.size());
+  return call(
+      in, function,
+      Args{given.data(), static_cast<uint32_t>(given.size()), names.empty() ? nullptr : as_tuple(keyword_names)});
 }
+
+// What stands for "this class does not want to be asked": an object of its own, compared by its address.
+Value dont_ask(Interpreter& in, const Args& args) { return call_spread(in, args[0], args[2], args[3]); }
 
 bool wants_to_be_asked(Interpreter& in, const TorchState& state, const Type* type) {
   Str* const name = intern(in, "__torch_function__");
@@ -288,15 +309,7 @@ Value answer_of_tensor(Interpreter& in, const Args& args) {
   Value result;
   {
     const DisabledFor subclasses(state, Disabled::Subclasses);
-    std::vector<Value> values, names;
-    if (!args[3].is_none()) for_each(in, args[3], [&](const Value& v) { values.push_back(v); });
-    if (!args[4].is_none())
-      dict_for_each(object_cast<Dict>(args[4]),
-                    [&](const Value& name, const Value& v) { names.push_back(name), values.push_back(v); });
-    const Value keywords = names.empty() ? Value() : make_tuple(in, names.data(), names.size());
-    result =
-        call(in, args[1],
-             Args{values.data(), static_cast<uint32_t>(values.size()), names.empty() ? nullptr : as_tuple(keywords)});
+    result = call_spread(in, args[1], args[3], args[4]);
   }
   return type == state.tensor || stays(in, state, args[1]) ? result : convert(in, state, result, type);
 }
@@ -305,11 +318,10 @@ Value answer_of_tensor(Interpreter& in, const Args& args) {
 Value as_subclass(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   if (!args[1].is_object() || args[1].as_object()->kind != ObjectKind::Type)
-    throw Error(ErrorKind::TypeError, "as_subclass(): argument 'cls' (position 1) must be a type, not " +
-                                          std::string(type_name(in, args[1])));
+    throw Error(ErrorKind::TypeError, "cls must be a type (got " + std::string(type_name(in, args[1])) + ")");
   Type* const type = object_cast<Type>(args[1]);
   if (!type->is_subtype_of(state.tensor))
-    throw Error(ErrorKind::RuntimeError,
+    throw Error(ErrorKind::TypeError,
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                 "Make sure your class inherits from Tensor.");
   return in_torch(in, args, [&] {
@@ -377,7 +389,9 @@ void add_torch_function_methods(Interpreter& in, Type* tensor) {
   const Value answer =
       in.new_function("__torch_function__(cls, func, types, args=None, kwargs=None)",
                       "Runs the function; its results become instances of the class.", answer_of_tensor);
-  dict_set_str(in, tensor->attributes(), intern(in, "__torch_function__"), make_class_method(in, answer));
+  auto* const native = object_cast<NativeFunction>(answer);
+  native->owner = tensor, native->takes_class = true;
+  dict_set_str(in, tensor->attributes(), native->name, make_class_method(in, answer));
   const Value method =
       in.new_function("as_subclass(self, cls)", "The same tensor as an instance of a class.", as_subclass);
   own_method(in, object_cast<NativeFunction>(method), tensor);
