@@ -215,7 +215,10 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
 }
 
 bool tensor_truth(Interpreter& in, const Value& self) {
-  if (const auto answer = ask(in, "__bool__", {self})) return truth(in, *answer);
+  if (const auto answer = ask(in, "__bool__", {self})) {
+    if (answer->is_bool()) return answer->as_bool();
+    throw Error(ErrorKind::TypeError, "__bool__ should return bool, returned " + std::string(type_name(in, *answer)));
+  }
   return in_torch(in, self, [&] {
     const Tensor& t = tensor_of(self);
     check(t.numel() != 0, TensorErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
