@@ -73,6 +73,7 @@ class Engine {
     }
     inline static thread_local Sweeping current;
     inline static thread_local Running* innermost = nullptr;
+    inline static thread_local NodeWatch* watch = nullptr;  // per thread: whom its next sweeps tell
     inline static thread_local const char* node = nullptr;  // per thread: the name of the one that runs
     Sweeping before;
     Running* outer;
@@ -80,6 +81,7 @@ class Engine {
   };
   friend Sweeping tessera::tensor::current_sweep();
   friend const char* tessera::tensor::running_node();
+  friend NodeWatch* tessera::tensor::watch_nodes(NodeWatch* watch);
   friend void tessera::tensor::queue_callback(std::function<void()> callback);
 
   struct Capture {
@@ -174,7 +176,12 @@ class Engine {
       const OnStreamOf place(*node);
       if (!limited_ || tasks_[at].needed) run_hooks(node, grads);
       for (const Capture& capture : tasks_[at].captures) captured_[capture.slot] = grads[capture.output];
-      if (wants_run(tasks_[at], grads)) call(node, grads, results);
+      if (wants_run(tasks_[at], grads)) {
+        const int64_t event = watch_ == nullptr ? 0 : watch_->begins(*node);
+        call(node, grads, results);
+        if (watch_ != nullptr) [[unlikely]]
+          watch_->ended(event);
+      }
     }
     if (node->device >= 0) [[unlikely]]
       end_at(*node, tasks_[at]);
@@ -302,6 +309,7 @@ class Engine {
   }
 
   const uint64_t pass_ = new_pass();
+  NodeWatch* const watch_ = Running::watch;
   const bool keep_graph_, grad_mode_;
   bool limited_ = false;
   std::vector<Task> tasks_;
@@ -409,6 +417,8 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
 
 Sweeping current_sweep() { return Engine::Running::current; }
 const char* running_node() { return Engine::Running::node; }
+
+NodeWatch* watch_nodes(NodeWatch* watch) { return std::exchange(Engine::Running::watch, watch); }
 
 void queue_callback(std::function<void()> callback) {
   Engine::Running* const running = Engine::Running::innermost;

@@ -33,6 +33,19 @@ struct Sweeping {
 Sweeping current_sweep();
 /// The name of the node whose derivative this thread computes; null: none. A handler of a signal may ask.
 const char* running_node();
+
+/// Hears of the nodes that sweeps of this thread run.
+class NodeWatch {
+ public:
+  virtual int64_t begins(const Node& node) = 0;
+  virtual void ended(int64_t) = 0;  // what begins() answered; not called after an error
+
+ protected:
+  ~NodeWatch() = default;
+};
+/// Sweeps that begin from now on tell it; null: nobody. Answers who was told before.
+NodeWatch* watch_nodes(NodeWatch* watch);
+
 /// Calls it when the sweep that this thread is in has run.
 void queue_callback(std::function<void()> callback);
 

@@ -12,6 +12,7 @@
 #include "runtime/autograd/function.h"
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/graph_hooks.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -156,6 +157,7 @@ Value queue(Interpreter& in, const Args& args) {
 }
 
 Value run_backward(Interpreter& in, const Args& args) {
+  const NotedSweeps noted(in);
   return in_torch(in, args[0], [&] {
     backward(points_of(in, args[0]), gradients_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
              points_of(in, args[4]));
@@ -164,6 +166,7 @@ Value run_backward(Interpreter& in, const Args& args) {
 }
 
 Value run_grad(Interpreter& in, const Args& args) {
+  const NotedSweeps noted(in);
   return in_torch(in, args[0], [&] {
     return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), gradients_of(in, args[2]),
                               truth(in, args[3]), truth(in, args[4]), truth(in, args[5])));

@@ -9,6 +9,7 @@
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/return_types.h"
 #include "stdlib/torch/torch_function.h"
 
@@ -208,6 +209,7 @@ Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args
   if (answered_by_others(in, state, args, result)) return result;
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
+  const NotedCall noted(in, function.entries.front()->name, args, function.is_inplace);
   return enter(in, state, function, args);
 }
 

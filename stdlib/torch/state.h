@@ -57,6 +57,15 @@ struct FunctionModes {
   enum Disabled : uint8_t { Nothing, Subclasses, All } disabled = Nothing;
 };
 
+// What torch.profiler has noted: profiler_events.h.
+struct ProfilerEvents {
+  Value events;                // a list of tuples; undefined: nobody profiles
+  std::vector<uint32_t> open;  // which of them have not ended, innermost last
+  uint64_t thread = 0;         // whose calls are noted
+  int64_t session = 0;
+  bool with_shapes = false, with_stack = false, is_full = false;
+};
+
 struct TorchState {
   static constexpr size_t kRecentSizes = 16;  // a power of two
 
@@ -72,6 +81,7 @@ struct TorchState {
   uint32_t modes = 0;  // who stands at the door of ops: DoorMode in torch_function.h
   AutocastModes autocast;
   FunctionModes function_modes;
+  ProfilerEvents profiler;
   bool device_error_told = false;  // a device's driver refused something, and the script was told
   bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;  // t.storage()

@@ -6,6 +6,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -13,6 +14,7 @@ namespace {
 
 Value backward_from(Interpreter& in, const Args& args) {
   if (args[1].is_none() && args[4].is_none()) {  // as every training step calls it
+    const NotedSweeps noted(in);
     in_torch(in, args, [&] {
       const bool create = truth(in, args[3]);
       backward({self_of(args)}, {}, args[2].is_none() ? create : truth(in, args[2]), create);

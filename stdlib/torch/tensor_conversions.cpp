@@ -8,6 +8,7 @@
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/to.h"
 
 namespace tessera::stdlib {
@@ -15,6 +16,7 @@ namespace {
 
 Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy, const char* format = nullptr,
                 bool wait = true) {
+  const NotedCall noted(in, "to", args);
   return in_torch(in, args[0], [&] {
     const Tensor& self = self_of(args);
     Tensor result = format ? tensor_to(self, dtype, device, copy, format) : tensor_to(self, dtype, device, copy, wait);

@@ -5,6 +5,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
@@ -28,6 +29,7 @@ Value as_number(Interpreter& in, const Args& args) {
 
 Value item(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
+  const NotedCall noted(in, "item", args);
   return in_torch(in, args, [&] {
     check(t.numel() == 1, TensorErrorKind::Runtime, "a Tensor with ", t.numel(),
           " elements cannot be converted to Scalar");

@@ -12,6 +12,7 @@
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/index.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
@@ -67,7 +68,7 @@ unsigned reusable(const Value& v, uint8_t dying, uint8_t bit) {
 
 Tensor reciprocal_of(Interpreter& in, const Tensor& t) {
   const TorchState& state = torch_state(in);
-  if ((state.modes & kAutocasts) == 0) return state.reciprocal->fast.unary(t);
+  if ((state.modes & kNotShort) == 0) return state.reciprocal->fast.unary(t);
   const Value operand = wrap_tensor(in, t);
   return tensor_of(call_op_by_name(in, "reciprocal", {&operand, 1, nullptr, nullptr}));
 }
@@ -76,6 +77,10 @@ Tensor reciprocal_of(Interpreter& in, const Tensor& t) {
 Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, const FastPaths& mul) {
   const Tensor inverse = reciprocal_of(in, right);
   if (number.equals(1.0) && !inverse.requires_grad()) return wrap_tensor(in, inverse);
+  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]] {
+    const Value operands[] = {wrap_tensor(in, inverse), wrap_number(in, number)};
+    return call_op_by_name(in, "mul", {operands, 2, nullptr, nullptr});
+  }
   return wrap_tensor(in, mul.tensor_scalar(inverse, number, kLeftDying));
 }
 
@@ -110,6 +115,16 @@ bool keeps_order(BinaryOp op) {
   return ask_at_door(in, other_way, {self, other}, {names.reflected_of_python, true});
 }
 
+// `number op tensor` as calls, under the names that PyTorch's profile has.
+[[gnu::noinline, gnu::cold]] Value call_number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number,
+                                                          const Value& given, const Value& right) {
+  if (op == BinaryOp::TrueDiv) return number_op_tensor(in, op, number, tensor_of(right), 0);
+  const bool turns = op == BinaryOp::Sub || keeps_order(op);
+  const Value operands[] = {turns ? right : given, turns ? given : right};
+  if (op == BinaryOp::Sub) return call_op_by_name(in, "rsub", {operands, 2, nullptr, nullptr});
+  return call_op_by_name(in, torch_state(in).binary_ops[static_cast<size_t>(op)]->name, {operands, 2, nullptr, nullptr});
+}
+
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
                     uint8_t dying) {
   const TorchState& state = torch_state(in);
@@ -128,11 +143,13 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   const Value& left = reflected ? other : self;
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
-  const bool casts = (state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow);
+  const bool notes = (state.modes & kProfiles) != 0;
+  const bool is_called =
+      notes || ((state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow));
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
-      if (entry->fast.binary == nullptr || casts)
+      if (entry->fast.binary == nullptr || is_called)
         return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
       const Plain x(tensor_of(left)), y(tensor_of(right));
       return wrap_tensor(in, entry->fast.binary(x, y, reuse));
@@ -144,7 +161,9 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
     return answer ? *std::move(answer) : in.not_implemented;
   }
   return in_torch(in, operands, [&] {
-    if (casts) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
+    if (reflected && notes) [[unlikely]]
+      return call_number_op_tensor(in, op, number, left, right);
+    if (is_called) return call_op_by_name(in, entry->name, {operands, 2, nullptr, nullptr});
     if (reflected) return number_op_tensor(in, op, number, tensor_of(right), reusable(right, dying, kRightDying));
     if (entry->fast.tensor_scalar != nullptr)
       return wrap_tensor(in,
@@ -170,7 +189,7 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   const Value operands[] = {self, other};
   in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   Scalar number;
-  const bool direct = !tensor_of(self).has_math_bits();
+  const bool direct = !tensor_of(self).has_math_bits() && (state.modes & kProfiles) == 0;
   if (direct && is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
     in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), Plain(tensor_of(other))); });
   } else if (direct && to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
@@ -194,6 +213,8 @@ Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   if (op == UnaryOp::Invert && (is_floating(type) || is_complex(type)))
     throw Error(ErrorKind::TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   const OpEntry* entry = torch_state(in).unary_ops[static_cast<size_t>(op)];
+  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
+    return call_op_by_name(in, entry->name, {&self, 1, nullptr, nullptr});
   return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(Plain(tensor_of(self)))); });
 }
 
@@ -207,6 +228,8 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
   const FastPaths& fast = state.compare_ops[static_cast<size_t>(op)]->fast;
   const Value operands[] = {self, other};
   Scalar number;
+  if ((state.modes & kProfiles) != 0 && (is_tensor(state, other) || to_scalar(other, number))) [[unlikely]]
+    return call_op_by_name(in, state.compare_ops[static_cast<size_t>(op)]->name, {operands, 2, nullptr, nullptr});
   if (is_tensor(state, other))
     return in_torch(in, operands,
                     [&] { return wrap_tensor(in, fast.binary(Plain(tensor_of(self)), Plain(tensor_of(other)), 0)); });
@@ -267,11 +290,15 @@ Value repr_tensor(Interpreter& in, const Value& self) {
 
 Value get_item_at_door(Interpreter& in, const Value& self, const Value& key) {
   if (auto answer = ask(in, "__getitem__", {self, key})) return *std::move(answer);
+  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
+    return get_item_noted(in, self, key);
   return get_tensor_item(in, self, key);
 }
 
 void set_item_at_door(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   if (ask(in, "__setitem__", {self, key, value})) return;
+  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
+    return set_item_noted(in, self, key, value);
   set_tensor_item(in, self, key, value);
 }
 

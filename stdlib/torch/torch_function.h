@@ -44,6 +44,9 @@ inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::i
   return ask_at_door(in, method, operands, form);
 }
 
+// Who wants an operator to go through call_op instead of its short way.
+constexpr uint32_t kNotShort = kAutocasts | kProfiles;
+
 // The same tensor as an instance of a class below Tensor.
 Value as_instance(Interpreter& in, const Tensor& tensor, Type* type);
 

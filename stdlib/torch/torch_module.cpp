@@ -24,6 +24,7 @@
 #include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
@@ -346,6 +347,7 @@ void fill_c(Interpreter& in, Module& module) {
   add_autocast_functions(in, module);
   add_c_functions(in, module);
   add_torch_function_functions(in, module);
+  add_profiler_functions(in, module);
   module.missing = missing_in_c;
   add_memory_functions(in, module);
   add_dlpack_functions(in, module);
