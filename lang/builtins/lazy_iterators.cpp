@@ -50,20 +50,27 @@ Value itself(Interpreter&, const Value& self) { return self; }
 
 // --- enumerate
 
+[[noreturn]] void refuse_enumerate(const Args& args, std::string_view keyword) {
+  if (!keyword.empty() && args.count <= 2)
+    throw Error(ErrorKind::TypeError, "'" + std::string(keyword) + "' is an invalid keyword argument for enumerate()");
+  if (args.positional() == 0) throw Error(ErrorKind::TypeError, "enumerate() missing required argument 'iterable'");
+  throw_error(ErrorKind::TypeError, "enumerate() takes at most 2 arguments (%u given)", args.count);
+}
+
+// CPython asks keywords by their number: the iterable is the first one unless that is `start` of two.
 Value make_enumerate(Interpreter& in, Type* type, const Args& args) {
   const uint32_t given = args.positional();
-  Value iterable = given > 0 ? args[0] : Value(), first = given > 1 ? args[1] : Value();
-  if (args.count > 2)
-    throw Error(ErrorKind::TypeError,
-                "enumerate() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    const std::string_view name = text_of(args.keyword_names->items[i]);
-    if (name == "iterable") iterable = args[given + i];
-    else if (name == "start") first = args[given + i];
-    else
-      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for enumerate()");
+  if (args.count == 0 || args.count > 2) refuse_enumerate(args, {});
+  Value parts[2];
+  for (uint32_t i = 0; i < given; ++i) parts[i] = args[i];
+  const bool swapped = given == 0 && args.count == 2 && text_of(args.keyword_names->items[0]) == "start";
+  for (uint32_t i = given; i < args.count; ++i) {
+    const uint32_t at = swapped ? 1 - i : i;
+    const std::string_view name = text_of(args.keyword_names->items[i - given]);
+    if (name != (at == 0 ? "iterable" : "start")) refuse_enumerate(args, name);
+    parts[at] = args[i];
   }
-  if (iterable.is_undefined()) throw Error(ErrorKind::TypeError, "enumerate() missing required argument 'iterable'");
+  const auto& [iterable, first] = parts;
   const Value number = first.is_undefined() ? Value::integer(0) : whole_index(in, first);
   EnumerateIterator* it = start<EnumerateIterator>(in, type, IteratorKind::Enumerate);
   Value result = Value::adopt(it);
@@ -116,6 +123,8 @@ Value make_zip(Interpreter& in, Type* type, const Args& args) {
   bool strict = false;
   for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
     const std::string_view name = text_of(args.keyword_names->items[i]);
+    if (args.keyword_names->size > 1)
+      throw_error(ErrorKind::TypeError, "zip() takes at most 1 keyword argument (%u given)", args.keyword_names->size);
     if (name != "strict")
       throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for zip()");
     strict = truth(in, args[args.positional() + i]);

@@ -18,6 +18,7 @@
 #include "lang/core/names.h"
 #include "lang/objects/module.h"
 #include "lang/core/protocol.h"
+#include "lang/types/codec.h"
 #include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/number.h"
@@ -242,6 +243,10 @@ void check_argument(Interpreter& in, const Signature& signature, size_t at, size
       return;
     case Check::Named: {
       if (p.type_name == "cint") return convert_to_c_int(in, value);
+      if (p.type_name == "cstr") {
+        if (!is_str(value)) wrong_type(in, signature, at, skip, "str", value);
+        return check_c_text(in, value);
+      }
       const Type* type = type_of_name(in, p.type_name.substr(0, p.type_name.find_first_of(" |[")));
       if (type != nullptr && !is_instance(in, value, type))
         wrong_type(in, signature, at, skip, type_name(in, type), value);

@@ -1,5 +1,6 @@
 // What object, type and module offer to scripts (property, staticmethod, classmethod, super: descriptors.cpp).
 // compile: few-inlines (no faster with more inlines)
+#include "lang/core/bind_maker.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/builtins/builtins.h"
@@ -218,6 +219,7 @@ Value type_make(Interpreter& in, Type* meta, const Args& args) {
   if (is_plain && args.count == 1 && args.keyword_names == nullptr) return as_value(type_of(in, args[0]));
   const uint32_t positional = args.positional();
   if (positional != 3) {
+    if (is_plain && positional == 1) refuse_keywords("type", args);
     if (is_plain) throw_error(ErrorKind::TypeError, "type() takes 1 or 3 arguments");
     throw_error(ErrorKind::TypeError, "type.__new__() takes exactly 3 arguments (%u given)", positional);
   }
@@ -338,32 +340,16 @@ const NativeDef kTypeMethods[] = {
 
 // ---- module ----------------------------------------------------------------------------------------------------------
 
-// module.__init__(name, doc=None). CPython counts the arguments, looks for the required one, and only then at the other names.
+// module.__init__(name, doc=None)
 void module_fill(Interpreter& in, Module& module, const Args& args) {
-  Value name, doc = Value::none();
-  const uint32_t positional = args.positional();
-  if (args.count > 2)
-    throw_error(ErrorKind::TypeError, "module() takes at most 2 %sarguments (%u given)", positional == 0 ? "keyword " : "", args.count);
-  if (positional > 0) name = args[0];
-  if (positional > 1) doc = args[1];
-  const Value* unknown = nullptr;
-  for (uint32_t i = positional; i < args.count; ++i) {
-    const Value& keyword = args.keyword_names->items[i - positional];
-    const std::string_view text = text_of(keyword);
-    if (text == "name" && positional > 0)
-      throw Error(ErrorKind::TypeError, "argument for module() given by name ('name') and position (1)");
-    if (text == "name") name = args[i];
-    else if (text == "doc") doc = args[i];
-    else unknown = &keyword;
-  }
-  if (name.is_undefined()) throw_error(ErrorKind::TypeError, "module() missing required argument 'name' (pos 1)");
-  if (unknown != nullptr)
-    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for module()", std::string(text_of(*unknown)).c_str());
+  Value slots[2];
+  bind_maker(in, "module(name, doc=...)", args, slots);
+  const auto& [name, doc] = slots;
   if (!is_str(name))
     throw_error(ErrorKind::TypeError, "module() argument 'name' must be str, not %s",
                 argument_type(in, name));
   name_module(in, module, text_of(name));
-  dict_set_str(in, module.dict, in.names->doc, doc);
+  dict_set_str(in, module.dict, in.names->doc, doc.is_undefined() ? Value::none() : doc);
   for (Str* const none : {in.names->package, in.names->loader, in.names->spec}) dict_set_str(in, module.dict, none, Value::none());
 }
 

@@ -29,14 +29,13 @@ bool is_coroutine(const Value& x) { return x.is_object() && x.as_object()->kind 
 // Calls a special method without arguments. False: the type has none.
 bool call_own(Interpreter& in, const Value& object, Str* name, Value& out) {
   const Value method = type_lookup(type_of(in, object), name);
-  if (method.is_undefined() || method.is_none()) return false;
+  if (method.is_undefined()) return false;
   out = call_special(in, method, object);
   return true;
 }
 
 bool has_own(Interpreter& in, const Value& object, Str* name) {
-  const Value& method = type_lookup(type_of(in, object), name);
-  return !method.is_undefined() && !method.is_none();
+  return !type_lookup(type_of(in, object), name).is_undefined();
 }
 
 std::string name_of(Interpreter& in, const Value& x) { return std::string(type_name(in, x)); }

@@ -1,6 +1,7 @@
 // property, staticmethod, classmethod and super.
 // compile: few-inlines (no faster with more inlines)
 #include "lang/compiler/chunk.h"
+#include "lang/core/bind_maker.h"
 #include "lang/core/bind.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
@@ -67,21 +68,8 @@ Value property_make(Interpreter& in, Type* type, const Args& args) {
     const Value none = Value::none();
     return new_property(in, type, none, none, none, none);
   }
-  constexpr std::string_view kNames[] = {"fget", "fset", "fdel", "doc"};
-  if (args.count > 4) throw_error(ErrorKind::TypeError, "property() takes at most 4 arguments (%u given)", args.count);
   Value parts[4];
-  const uint32_t positional = args.positional();
-  for (uint32_t i = 0; i < args.count; ++i) {
-    size_t at = i;
-    if (i >= positional) {
-      const std::string name(text_of(args.keyword_names->items[i - positional]));
-      at = static_cast<size_t>(std::find(std::begin(kNames), std::end(kNames), name) - std::begin(kNames));
-      if (at == 4) throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for property()", name.c_str());
-      if (at < positional)
-        throw_error(ErrorKind::TypeError, "argument for property() given by name ('%s') and position (%zu)", name.c_str(), at + 1);
-    }
-    parts[at] = args[i];
-  }
+  bind_maker(in, "property(fget=..., fset=..., fdel=..., doc=...)", args, parts);
   for (Value& part : parts)
     if (part.is_undefined()) part = Value::none();
   return new_property(in, type, parts[0], parts[1], parts[2], parts[3]);

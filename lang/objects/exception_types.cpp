@@ -229,24 +229,28 @@ bool take_keyword(Interpreter& in, Exception* e, std::string_view key, const Val
   return false;
 }
 
-[[noreturn]] void refuse_keyword(Interpreter& in, const Exception* e, std::string_view key) {
-  const Value self(const_cast<Exception*>(e));
-  for (ErrorKind kind : {ErrorKind::ImportError, ErrorKind::AttributeError, ErrorKind::NameError}) {
-    if (!is_error(in, self, kind)) continue;
-    throw Error(ErrorKind::TypeError, "'" + std::string(key) + "' is an invalid keyword argument for " +
-                                          std::string(error_type(in, kind)->name->view()) + "()");
+// Refuses a keyword, one of `count`, that the exception's native __init__ does not take.
+void check_keyword(Interpreter& in, const Type* type, std::string_view key, uint32_t count) {
+  struct Named {
+    ErrorKind kind;
+    std::string_view names[2];
+  };
+  constexpr Named kNamed[] = {{ErrorKind::ImportError, {"name", "path"}}, {ErrorKind::AttributeError, {"name", "obj"}}, {ErrorKind::NameError, {"name", ""}}};
+  for (const Named& each : kNamed) {
+    const Type* const owner = error_type(in, each.kind);
+    if (!type->is_subtype_of(owner)) continue;
+    const uint32_t most = each.names[1].empty() ? 1 : 2;
+    if (count > most)
+      throw_error(ErrorKind::TypeError, "%s() takes at most %u keyword argument%s (%u given)", owner->name->data, most, most == 1 ? "" : "s", count);
+    if (key.empty() || (key != each.names[0] && key != each.names[1]))
+      throw Error(ErrorKind::TypeError, "'" + std::string(key) + "' is an invalid keyword argument for " + std::string(owner->name->view()) + "()");
+    return;
   }
-  throw Error(ErrorKind::TypeError, std::string(e->type->name->view()) + "() takes no keyword arguments");
+  throw Error(ErrorKind::TypeError, std::string(type->name->view()) + "() takes no keyword arguments");
 }
 
-void take_keywords(Interpreter& in, Exception* e, const Args& args, bool strict) {
-  const uint32_t positional = args.count - args.keyword_names->size;
-  for (uint32_t i = 0; i < args.keyword_names->size; ++i) {
-    const std::string_view key = text_of((*args.keyword_names)[i]);
-    if (!take_keyword(in, e, key, args[positional + i]) && strict) {
-      refuse_keyword(in, e, key);
-    }
-  }
+void take_keywords(Interpreter& in, Exception* e, const Args& args) {
+  for (uint32_t i = 0; i < args.keyword_names->size; ++i) take_keyword(in, e, text_of((*args.keyword_names)[i]), args[args.positional() + i]);
 }
 
 bool has_native_init(Interpreter& in, Type* type) {
@@ -268,12 +272,13 @@ Value make_instance_of(Interpreter& in, Type* type, const Args& args, bool init)
   if (type == error_type(in, ErrorKind::OSError) && positional >= 2 && (args[0].is_int() || args[0].is_bool())) {
     type = os_error_class(in, args[0].as_int());
   }
+  if (args.keyword_names != nullptr && has_native_init(in, type)) {
+    const uint32_t count = args.keyword_names->size;
+    for (uint32_t i = 0; i < count; ++i) check_keyword(in, type, text_of((*args.keyword_names)[i]), count);
+  }
   Value made = make_exception(in, type, make_tuple(in, args.values, waits_for_init(in, type) ? 0 : positional));
-  const bool unicode_fault = init && is_unicode_fault(in, made);
-  if (unicode_fault && has_native_init(in, type) && args.keyword_names != nullptr && args.keyword_names->size != 0)
-    refuse_keyword(in, as_exception(made), text_of((*args.keyword_names)[0]));
-  if (unicode_fault && has_native_init(in, type)) fill_unicode_fault(in, as_exception(made));
-  if (args.keyword_names != nullptr) take_keywords(in, as_exception(made), args, has_native_init(in, type));
+  if (init && is_unicode_fault(in, made) && has_native_init(in, type)) fill_unicode_fault(in, as_exception(made));
+  if (args.keyword_names != nullptr) take_keywords(in, as_exception(made), args);
   return made;
 }
 
@@ -286,13 +291,11 @@ Exception* self_of(const Args& args) {
 
 Value init_method(Interpreter& in, const Args& args) {
   Exception* const e = self_of(args);
+  const Dict* const keywords = as_dict(args[2]);
+  dict_for_each(keywords, [&](const Value& key, const Value&) { check_keyword(in, e->type, text_of(key), keywords->count); });
   fill_exception(in, e, args[1]);
   if (is_unicode_fault(in, args[0])) fill_unicode_fault(in, e);
-  dict_for_each(as_dict(args[2]), [&](const Value& key, const Value& value) {
-    if (!take_keyword(in, e, text_of(key), value)) {
-      refuse_keyword(in, e, text_of(key));
-    }
-  });
+  dict_for_each(keywords, [&](const Value& key, const Value& value) { take_keyword(in, e, text_of(key), value); });
   return Value::none();
 }
 

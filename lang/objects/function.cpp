@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "lang/core/bind_maker.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
@@ -270,27 +271,8 @@ Value set_code(Interpreter& in, const Args& a) {
 
 // function(code, globals, name=None, argdefs=None, closure=None)
 Value make_function_object(Interpreter& in, Type*, const Args& args) {
-  constexpr const char* kNames[] = {"code", "globals", "name", "argdefs", "closure"};
   Value given[5];
-  const uint32_t keywords = args.keyword_names == nullptr ? 0 : args.keyword_names->size;
-  const uint32_t positional = args.count - keywords;
-  if (args.count > 5) throw_error(ErrorKind::TypeError, "function() takes at most 5 arguments (%u given)", args.count);
-  for (uint32_t i = 0; i < positional; ++i) given[i] = args[i];
-  for (uint32_t k = 0; k < keywords; ++k) {
-    const std::string_view name = text_of(args.keyword_names->items[k]);
-    size_t at = 0;
-    while (at < 5 && name != kNames[at]) ++at;
-    if (at == 5)
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for function()", std::string(name).c_str());
-    if (!given[at].is_undefined())
-      throw_error(ErrorKind::TypeError, "argument for function() given by name ('%s') and position (%zu)", kNames[at],
-                  at + 1);
-    given[at] = args[positional + k];
-  }
-  for (size_t i = 0; i < 2; ++i) {
-    if (given[i].is_undefined())
-      throw_error(ErrorKind::TypeError, "function() missing required argument '%s' (pos %zu)", kNames[i], i + 1);
-  }
+  bind_maker(in, "function(code, globals, name=..., argdefs=..., closure=...)", args, given);
   if (!is_code(given[0]))
     throw_error(ErrorKind::TypeError, "function() argument 'code' must be code, not %s",
                 argument_type(in, given[0]));

@@ -286,7 +286,7 @@ constexpr NativeDef kTextRows[] = {
     {"expandtabs(self, /, tabsize: cint = 8)", expandtabs, "A copy with tabs replaced by spaces."},
     {"translate(self, table, /, delete=...)", translate, "Replace each byte by what the table has at its place."},
     {"maketrans(frm, to, /)", maketrans, "A table for translate()."},
-    {"decode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", decode, "The text of the bytes."},
+    {"decode(self, /, encoding: cstr = 'utf-8', errors: cstr = 'strict')", decode, "The text of the bytes."},
     {"fromhex(cls, string: str, /)", fromhex, "The bytes of a text of hexadecimal digits."},
     {"hex(self, /, sep=..., bytes_per_sep: cint = 1)", hex, "The bytes as hexadecimal digits."},
     {"lower(self, /)", lower_method, "A copy in lowercase."},

@@ -311,7 +311,7 @@ Value partition(Interpreter& in, const Args& args) {
   auto part = [&](std::string_view bytes) { return bytes_alike(in, args[0], bytes); };
   if (at == kNowhere && kLast) return make_tuple(in, {part({}), part({}), unchanged(in, args[0])});
   if (at == kNowhere) return make_tuple(in, {unchanged(in, args[0]), part({}), part({})});
-  const Value middle = is_bytes(args[0]) && is_bytes(args[1]) ? args[1] : part(separator);
+  const Value middle = is_bytes(args[0]) ? args[1] : part(separator);
   return make_tuple(in, {part(text.substr(0, at)), middle, part(text.substr(at + separator.view().size()))});
 }
 

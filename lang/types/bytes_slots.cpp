@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/bind_maker.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
@@ -44,11 +45,10 @@ int64_t hash_slot(Interpreter&, const Value& self) {
 
 int64_t length_slot(Interpreter&, const Value& self) { return static_cast<int64_t>(bytes_of(self).size()); }
 
+// bytes compare with bytes alone and a bytearray with any buffer without gaps; otherwise the other object is asked.
 Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (is_memory_view(other) ? op != CompareOp::Eq && op != CompareOp::Ne : !is_bytes_without_gaps(in, other))
-    return in.not_implemented;
-  if (is_memory_view(other)) return compare(in, op, other, self);
-  if (is_bytes(self) && !is_bytes(other) && !is_byte_array(other)) return in.not_implemented;  // bytearray takes any buffer
+  const bool released = is_memory_view(other) && as_memory_view(other)->owner.is_undefined();
+  if (is_bytes(self) ? !is_bytes(other) : released || !is_bytes_without_gaps(in, other)) return in.not_implemented;
   Buffer shown;
   find_buffer(in, other, shown);
   const std::string_view left = bytes_of(self), right(shown.data, shown.size);
@@ -359,25 +359,14 @@ struct MakeArguments {
 
 MakeArguments read_arguments(Interpreter& in, const char* name, const Args& args) {
   constexpr std::string_view kNames[] = {"source", "encoding", "errors"};
-  const uint32_t given = args.positional();
-  if (args.count > 3) throw_error(ErrorKind::TypeError, "%s() takes at most 3 arguments (%u given)", name, args.count);
   Value found[3];
-  for (uint32_t i = 0; i < given; ++i) found[i] = args[i];
-  for (uint32_t k = given; k < args.count; ++k) {
-    const std::string_view keyword = text_of(args.keyword_names->items[k - given]);
-    const auto* at = std::find(std::begin(kNames), std::end(kNames), keyword);
-    if (at == std::end(kNames))
-      throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for %s()", std::string(keyword).c_str(),
-                  name);
-    Value& place = found[at - std::begin(kNames)];
-    if (!place.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "argument for %s() given by name ('%s') and position (%d)", name,
-                  std::string(keyword).c_str(), static_cast<int>(at - std::begin(kNames)) + 1);
-    }
-    place = args[k];
-  }
+  bind_maker(in, (std::string(name) + "(source=..., encoding=..., errors=...)").c_str(), args, found);
   for (int i = 1; i < 3; ++i) {
-    if (found[i].is_undefined() || is_str(found[i])) continue;
+    if (found[i].is_undefined()) continue;
+    if (is_str(found[i])) {
+      check_c_text(in, found[i]);
+      continue;
+    }
     throw_error(ErrorKind::TypeError, "%s() argument '%s' must be str, not %s", name, kNames[i].data(),
                 found[i].is_none() ? "None" : std::string(type_name(in, found[i])).c_str());
   }

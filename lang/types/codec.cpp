@@ -108,6 +108,11 @@ Value encode_text(Interpreter& in, const Value& text, std::string_view encoding,
   return make_bytes(in, encode_with(in, text, codec->codec, errors, codec->name));
 }
 
+void check_c_text(Interpreter& in, const Value& text) {
+  check_encodable(in, text);
+  if (text_of(text).find('\0') != std::string_view::npos) throw Error(ErrorKind::ValueError, "embedded null character");
+}
+
 Value decode_text(Interpreter& in, std::string_view bytes, std::string_view encoding, std::string_view errors) {
   Value kept;
   if (tells_handlers(in, errors)) {  // may run a script

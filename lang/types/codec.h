@@ -15,6 +15,9 @@ class Interpreter;
 
 // A bytes object. LookupError for an encoding or an error handler that is not known.
 Value encode_text(Interpreter& in, const Value& text, std::string_view encoding, std::string_view errors);
+// Refuses a str that CPython could not hand to C code, as it hands the names of encodings and of error handlers: one with lone surrogates
+// (UnicodeEncodeError) or with a null character (ValueError).
+void check_c_text(Interpreter& in, const Value& text);
 // A str.
 Value decode_text(Interpreter& in, std::string_view bytes, std::string_view encoding, std::string_view errors);
 // The name by which `codecs.lookup` knows a native encoding; empty: it is none.

@@ -5,6 +5,7 @@
 // compile: few-inlines (no faster with more inlines)
 #include <string>
 
+#include "lang/core/bind_maker.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/bind.h"
@@ -82,11 +83,9 @@ Value proxy_copy(Interpreter& in, const Args& args) { return call_method(in, hel
 Value proxy_reversed(Interpreter& in, const Args& args) { return call_method(in, held(args[0]), in.names->reversed); }
 
 Value proxy_make(Interpreter& in, Type* type, const Args& args) {
-  refuse_keywords("mappingproxy", args);
-  if (args.count > 1) throw_error(ErrorKind::TypeError, "mappingproxy() takes at most 1 argument (%u given)", args.count);
-  if (args.count == 0)
-    throw_error(ErrorKind::TypeError, "mappingproxy() missing required argument 'mapping' (pos 1)");
-  const Value& mapping = args[0];
+  Value slots[1];
+  bind_maker(in, "mappingproxy(mapping)", args, slots);
+  const Value& mapping = slots[0];
   const bool is_mapping = mapping.is_object() && mapping.as_object()->type->slots.get_item != nullptr &&
                           !is_list(mapping) && !is_tuple(mapping) && !is_type(mapping);
   if (!is_mapping)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/bind_maker.h"
 #include "lang/core/error.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
@@ -278,13 +279,9 @@ void traverse(Object* self, Visitor& visitor) {
 void clear(Interpreter&, Object* self) { release_view(known_cast<MemoryView>(self)); }
 
 Value make_view(Interpreter& in, Type*, const Args& args) {
-  const Value* source = args.positional() == 1 && args.count == 1 ? &args[0] : nullptr;
-  if (args.count == 1 && args.positional() == 0 && text_of((*args.keyword_names)[0]) == "object") source = &args[0];
-  if (source == nullptr) {
-    if (args.count < 2) throw Error(ErrorKind::TypeError, "memoryview() missing required argument 'object' (pos 1)");
-    throw_error(ErrorKind::TypeError, "memoryview() takes at most 1 argument (%u given)", args.count);
-  }
-  return make_memory_view(in, *source);
+  Value source[1];
+  bind_maker(in, "memoryview(object)", args, source);
+  return make_memory_view(in, source[0]);
 }
 
 }  // namespace

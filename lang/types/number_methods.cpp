@@ -10,6 +10,7 @@
 #include "lang/core/failure.h"
 #include "lang/objects/exception.h"
 #include "lang/core/bind.h"
+#include "lang/core/bind_maker.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class.h"
 #include "lang/core/error.h"
@@ -98,22 +99,6 @@ Value as_type(Interpreter& in, Type* type, Type* base, Value value) {
   return Value::adopt(box);
 }
 
-// A keyword argument of a raw call, or Undefined; other names are refused.
-Value keyword(const Args& args, const char* function, std::initializer_list<std::string_view> names,
-              std::string_view wanted) {
-  Value found;
-  for (uint32_t i = 0; args.keyword_names != nullptr && i < args.keyword_names->size; ++i) {
-    const std::string_view name = text_of(args.keyword_names->items[i]);
-    bool known = false;
-    for (std::string_view each : names) known = known || each == name;
-    if (!known)
-      throw Error(ErrorKind::TypeError,
-                  "'" + std::string(name) + "' is an invalid keyword argument for " + function + "()");
-    if (name == wanted) found = args[args.positional() + i];
-  }
-  return found;
-}
-
 // CPython shows at most 200 characters of the literal's repr (float() and complex() show the whole one).
 Value no_int(Interpreter& in, int base, std::string quoted) {
   constexpr size_t kShown = 200;
@@ -170,22 +155,20 @@ Value int_of(Interpreter& in, const Value& x) {
 
 Value int_make(Interpreter& in, Type* type, const Args& args) {
   if (args.count == 1 && args.keyword_names == nullptr && type == in.types.integer) return int_of(in, args[0]);
-  Value base = keyword(args, "int", {"base"}, "base");
-  const uint32_t given = args.positional();
-  if (args.count > 2)
-    throw Error(ErrorKind::TypeError, "int() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
-  if (given == 2) base = args[1];
+  Value slots[2];
+  bind_maker(in, "int(x=..., /, base=...)", args, slots);
+  const auto& [x, base] = slots;
   if (base.is_undefined())
-    return as_type(in, type, in.types.integer, given == 0 ? Value::integer(0) : int_of(in, args[0]));
-  if (given == 0) throw Error(ErrorKind::TypeError, "int() missing string argument");
+    return as_type(in, type, in.types.integer, x.is_undefined() ? Value::integer(0) : int_of(in, x));
+  if (x.is_undefined()) throw Error(ErrorKind::TypeError, "int() missing string argument");
   const Value radix_value = whole_index(in, base);
   const int64_t radix = is_big_int(radix_value) ? -1 : radix_value.as_int();
   if (radix != 0 && (radix < 2 || radix > 36))
     throw Error(ErrorKind::ValueError, "int() base must be >= 2 and <= 36, or 0");
-  if (is_bytes(args[0]) || is_byte_array(args[0]))
-    return as_type(in, type, in.types.integer, int_of_bytes(in, args[0], static_cast<int>(radix)));
-  if (!is_str(args[0])) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
-  return as_type(in, type, in.types.integer, int_of_text(in, args[0], static_cast<int>(radix)));
+  if (is_bytes(x) || is_byte_array(x))
+    return as_type(in, type, in.types.integer, int_of_bytes(in, x, static_cast<int>(radix)));
+  if (!is_str(x)) throw Error(ErrorKind::TypeError, "int() can't convert non-string with explicit base");
+  return as_type(in, type, in.types.integer, int_of_text(in, x, static_cast<int>(radix)));
 }
 
 // Few plain digits, as most texts of numbers are; and what needs no text.
@@ -237,6 +220,21 @@ Value no_float(Interpreter& in, const std::string& quoted) {
   return failure(in, ErrorKind::ValueError, {"could not convert string to float: ", quoted});
 }
 
+// As float() converts what is no text: the `__float__` of a class is asked also where the object is a float itself, unlike in to_float.
+double number_to_float(Interpreter& in, const Value& number) {
+  const Value method = number.is_object() && (number.as_object()->type->type_flags & kScriptClass)
+                           ? type_lookup(number.as_object()->type, in.names->float_)
+                           : Value();
+  const Value answer = method.is_undefined() ? number : call_special(in, method, number);
+  if (!method.is_undefined() && !unboxed(answer).is_float()) {
+    throw Error(ErrorKind::TypeError, std::string(type_name(in, number)) + ".__float__ returned non-float (type " +
+                                          std::string(type_name(in, answer)) + ")");
+  }
+  if (!method.is_undefined() && !answer.is_float())
+    warn_of_subclass(in, std::string(type_name(in, number)) + ".__float__", answer, "float");
+  return to_float(in, unboxed(answer));
+}
+
 Value float_make(Interpreter& in, Type* type, const Args& args) {
   refuse_keywords(in, type, in.types.real, "float", args);
   check_count("float", args, 0, 1);
@@ -263,17 +261,7 @@ Value float_make(Interpreter& in, Type* type, const Args& args) {
       throw Error(ErrorKind::TypeError, "float() argument must be a string or a real number, not '" +
                                             std::string(type_name(in, args[0])) + "'");
     }
-    const Value method = plain.is_object() && (plain.as_object()->type->type_flags & kScriptClass)
-                             ? type_lookup(plain.as_object()->type, in.names->float_)
-                             : Value();
-    const Value answer = method.is_undefined() ? plain : call_special(in, method, plain);
-    if (!method.is_undefined() && !unboxed(answer).is_float()) {
-      throw Error(ErrorKind::TypeError, std::string(type_name(in, plain)) + ".__float__ returned non-float (type " +
-                                            std::string(type_name(in, answer)) + ")");
-    }
-    if (!method.is_undefined() && !answer.is_float())
-      warn_of_subclass(in, std::string(type_name(in, plain)) + ".__float__", answer, "float");
-    result = to_float(in, unboxed(answer));
+    result = number_to_float(in, plain);
   }
   return as_type(in, type, in.types.real, Value::real(result));
 }
@@ -339,18 +327,14 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool 
                                               !type_lookup(plain.as_object()->type, in.names->index).is_undefined()
                                         : !plain.is_none();
   if (is_str(v) || !number) return false;
-  real = to_float(in, v);
+  real = number_to_float(in, v);
   return true;
 }
 
 Value complex_make(Interpreter& in, Type* type, const Args& args) {
-  Value re = keyword(args, "complex", {"real", "imag"}, "real"),
-        im = keyword(args, "complex", {"real", "imag"}, "imag");
-  const uint32_t given = args.positional();
-  if (args.count > 2)
-    throw Error(ErrorKind::TypeError, "complex() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
-  if (given > 0) re = args[0];
-  if (given > 1) im = args[1];
+  Value slots[2];
+  bind_maker(in, "complex(real=..., imag=...)", args, slots);
+  const auto& [re, im] = slots;
   double ar = 0, ai = 0, br = 0, bi = 0;
   if (is_str(re)) {
     if (!im.is_undefined()) throw Error(ErrorKind::TypeError, "complex() can't take second arg if first is a string");

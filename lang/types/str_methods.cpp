@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lang/core/bind_maker.h"
 #include "lang/core/booked_text.h"
 #include "lang/core/booking.h"
 #include "lang/objects/class.h"
@@ -302,20 +303,14 @@ Value as_subclass(Interpreter& in, Type* type, Value text) {
 Value make_from(Interpreter& in, Type* type, const Args& args) {
   if (args.count == 1 && args.keyword_names == nullptr && type == in.types.str) return str(in, args[0]);
   constexpr std::string_view kNames[] = {"object", "encoding", "errors"};
-  const uint32_t given = args.positional();
-  if (given > 3)
-    throw Error(ErrorKind::TypeError, "str() takes at most 3 arguments (" + std::to_string(given) + " given)");
   Value found[3];
-  for (uint32_t i = 0; i < given; ++i) found[i] = args[i];
-  for (uint32_t i = given; i < args.count; ++i) {
-    const std::string_view name = text_of(args.keyword_names->items[i - given]);
-    const auto* at = std::find(std::begin(kNames), std::end(kNames), name);
-    if (at == std::end(kNames))
-      throw Error(ErrorKind::TypeError, "'" + std::string(name) + "' is an invalid keyword argument for str()");
-    found[at - std::begin(kNames)] = args[i];
-  }
+  bind_maker(in, "str(object=..., encoding=..., errors=...)", args, found);
   for (int i = 1; i < 3; ++i) {
-    if (found[i].is_undefined() || is_str(found[i])) continue;
+    if (found[i].is_undefined()) continue;
+    if (is_str(found[i])) {
+      check_c_text(in, found[i]);
+      continue;
+    }
     throw Error(ErrorKind::TypeError, "str() argument '" + std::string(kNames[i]) + "' must be str, not " +
                                           (found[i].is_none() ? "None" : std::string(type_name(in, found[i]))));
   }
@@ -348,7 +343,7 @@ constexpr NativeDef kRows[] = {
     {"maketrans(x, y=..., z=..., /)", maketrans, "A translation table for str.translate()."},
     {"format(self, /, *args, **kwargs)", format_method, "A formatted version, with substitutions from the arguments."},
     {"format_map(self, mapping, /)", format_map, "A formatted version, with substitutions from a mapping."},
-    {"encode(self, /, encoding: str = 'utf-8', errors: str = 'strict')", encode, "The text as bytes."},
+    {"encode(self, /, encoding: cstr = 'utf-8', errors: cstr = 'strict')", encode, "The text as bytes."},
 };
 
 void fill_str(Interpreter& in, Type* type) {

@@ -191,12 +191,22 @@ std::string format_bytes(Interpreter& in, const Value& value, const Directive& d
   return padded(text, text.size(), d);
 }
 
+// The __index__ of a value; a TypeError that it raises becomes `message`.
+Value index_or(Interpreter& in, const Value& value, const char* message) {
+  try {
+    return whole_index(in, value);
+  } catch (const std::exception&) {
+    if (!is_error(in, current_native_exception(in), ErrorKind::TypeError)) throw;
+    throw Error(ErrorKind::TypeError, message);
+  }
+}
+
 std::string format_byte(Interpreter& in, const Value& value, const Directive& d) {
   std::string out;
   if (is_bytes(value) || is_byte_array(value)) {
     out = bytes_of(value);
   } else if (is_index(in, value)) {
-    const Value whole = whole_index(in, value);
+    const Value whole = index_or(in, value, "%c requires an integer in range(256) or a single byte");
     const int64_t byte = is_big_int(whole) ? -1 : whole.as_int();
     if (byte < 0 || byte > 255) throw Error(ErrorKind::OverflowError, "%c arg not in range(256)");
     out = static_cast<char>(byte);
@@ -216,13 +226,7 @@ std::string format_char(Interpreter& in, const Value& value, const Directive& d)
         !(value.is_object() && !type_lookup(value.as_object()->type, in.names->index).is_undefined())) {
       throw Error(ErrorKind::TypeError, "%c requires int or char");
     }
-    Value whole;
-    try {
-      whole = whole_index(in, value);
-    } catch (const std::exception&) {
-      if (!is_error(in, current_native_exception(in), ErrorKind::Exception)) throw;
-      throw Error(ErrorKind::TypeError, "%c requires int or char");
-    }
+    const Value whole = index_or(in, value, "%c requires int or char");
     cp = is_big_int(whole) ? -1 : whole.as_int();
     if (cp < 0 || cp > 0x10ffff) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
     append_char(out, static_cast<uint32_t>(cp));

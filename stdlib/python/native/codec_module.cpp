@@ -26,6 +26,11 @@ std::string encoder_name(std::string_view encoding) {
   return name + "_encode";
 }
 
+Value check_text(Interpreter& in, const Args& args) {
+  if (is_str(args[0])) check_c_text(in, args[0]);
+  return Value::none();
+}
+
 Value native_name(Interpreter& in, const Args& args) {
   const std::string_view name = codec_name(text_argument(in, args[0], "lookup() argument"));
   return name.empty() ? Value::none() : make_str(in, name);
@@ -68,6 +73,7 @@ Value bytes_argument(Interpreter& in, const Args& args) {
 
 const NativeDef kFunctions[] = {
     {"bytes_argument(data, text=False, /)", bytes_argument, "The bytes of an argument."},
+    {"check_text(text, /)", check_text, "Refuses a str that is no text for C code: surrogates, null characters."},
     {"native_name(encoding, /)", native_name, "The name of a native encoding, or None."},
     {"encode(encoding, text, errors='strict', /)", encode, "(bytes, characters) of a native encoding."},
     {"decode(encoding, data, errors='strict', final=True, /)", decode, "(text, bytes read) of a native encoding."},

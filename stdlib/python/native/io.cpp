@@ -15,6 +15,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
+#include "lang/types/codec.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
@@ -298,8 +299,7 @@ bool has_text(Interpreter& in, const Value& given, const char* function, const c
     throw_error(ErrorKind::TypeError, "%s() argument '%s' must be str or None, not %s", function, name,
                 std::string(type_name(in, given)).c_str());
   }
-  if (text_of(given).find('\0') != std::string_view::npos)
-    throw Error(ErrorKind::ValueError, "embedded null character");
+  check_c_text(in, given);
   return true;
 }
 
