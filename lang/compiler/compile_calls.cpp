@@ -14,11 +14,6 @@ namespace {
 // More arguments than these go through a list.
 constexpr size_t kMostArguments = 60;
 
-void refuse_debug(const ast::Call& e) {
-  for (const Keyword& keyword : e.keywords)
-    if (keyword.name.text == "__debug__") throw CompileError{e.span, "cannot assign to __debug__"};
-}
-
 bool needs_spreading(const ast::Call& e) {
   if (e.arguments.size() + e.keywords.size() > kMostArguments) return true;
   for (const Expr* argument : e.arguments) {
@@ -54,7 +49,6 @@ bool Compiler::is_plain_super(Expr& e) {
 
 uint32_t Compiler::call(ast::Call& e, int want) {
   if (is_plain_super(e)) return super_call(e, want);
-  refuse_debug(e);
   if (needs_spreading(e) || !has_room_for(e.arguments.size() + e.keywords.size())) return spread_call(e, want);
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;

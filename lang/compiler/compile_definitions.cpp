@@ -145,7 +145,6 @@ void Compiler::class_value(ClassStmt& s, uint32_t to) {
   if (s.keywords.empty()) emit(Op::LoadNone, keywords, 0, 0, span);
   else emit(Op::BuildDict, keywords, keywords, 0, span);
   for (Keyword& keyword : s.keywords) {
-    if (keyword.name.text == "__debug__") throw CompileError{s.span, "cannot assign to __debug__"};
     if (keyword.name.empty()) {
       emit(Op::DictUpdate, keywords, value(*keyword.value), 0, keyword.span);
     } else {

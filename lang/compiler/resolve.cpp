@@ -81,13 +81,13 @@ class NameCollector {
   void operator()(ImportStmt& s) {
     for (const ImportAlias& alias : s.names) {
       const Identifier& name = alias.as_name.empty() ? alias.name : alias.as_name;
-      bind(tree_.intern(name.text.substr(0, name.text.find('.'))), name.span);
+      bind(tree_.intern(name.text.substr(0, name.text.find('.'))), name.span, s.span);
     }
   }
   void operator()(ImportFromStmt& s) {
     for (const ImportAlias& alias : s.names) {
       const Identifier& name = alias.as_name.empty() ? alias.name : alias.as_name;
-      bind(name.text, name.span);
+      bind(name.text, name.span, s.span);
     }
   }
   void operator()(IfStmt& s) {
@@ -119,7 +119,7 @@ class NameCollector {
     block(s.body);
     for (ExceptHandler& handler : s.handlers) {
       optional(handler.type);
-      if (!handler.name.empty()) bind(handler.name.text, handler.name.span).deleted = true;
+      if (!handler.name.empty()) bind(handler.name.text, handler.name.span, handler.span).deleted = true;
       block(handler.body);
     }
     block(s.else_body);
@@ -137,9 +137,9 @@ class NameCollector {
     for (Expr* decorator : s.decorators) expression(decorator);
     signature(s.parameters);
     optional(s.returns);
-    bind(s.name.text, s.name.span);
+    bind(s.name.text, s.name.span, s.span);
     Scope* outer = scope_;
-    open_function(s.mark, s.parameters);
+    open_function(s.mark, s.parameters, s.span);
     block(s.body);
     scope_ = outer;
   }
@@ -147,7 +147,7 @@ class NameCollector {
     for (Expr* decorator : s.decorators) expression(decorator);
     for (Expr* base : s.bases) expression(base);
     for (Keyword& keyword : s.keywords) expression(keyword.value);
-    bind(s.name.text, s.name.span);
+    bind(s.name.text, s.name.span, s.span);
     Scope* outer = scope_;
     scope_ = open(ScopeKind::Class, outer);
     s.mark = scope_->number;
@@ -202,7 +202,7 @@ class NameCollector {
   void operator()(Lambda& e) {
     signature(e.parameters);
     Scope* outer = scope_;
-    open_function(e.mark, e.parameters);
+    open_function(e.mark, e.parameters, e.span);
     expression(e.body);
     scope_ = outer;
   }
@@ -253,7 +253,7 @@ class NameCollector {
     scope_ = open(generator ? ScopeKind::Function : ScopeKind::Comprehension, outer);
     scope_->is_generator_expression = generator;
     e.mark = scope_->number;
-    if (generator) parameter(tree_.intern(".0"), e.span);
+    if (generator) parameter(tree_.intern(".0"), e.span, e.span);
     for (size_t i = 0; i < e.clauses.size(); ++i) {
       ForClause& clause = e.clauses[i];
       if (i != 0) expression(clause.iterable);
@@ -277,23 +277,26 @@ class NameCollector {
     for (Pattern* element : p.elements) pattern(element);
   }
   void operator()(StarPattern& p) {
-    if (!p.name.empty()) bind(p.name.text, p.name.span);
+    if (!p.name.empty()) bind(p.name.text, p.name.span, p.span);
   }
   void operator()(MappingPattern& p) {
     for (MappingPatternItem& item : p.items) {
       expression(item.key);
       pattern(item.value);
     }
-    if (!p.rest.empty()) bind(p.rest.text, p.rest.span);
+    if (!p.rest.empty()) bind(p.rest.text, p.rest.span, p.span);
   }
   void operator()(InstancePattern& p) {
     expression(p.type);
     for (Pattern* argument : p.arguments) pattern(argument);
-    for (KeywordPattern& keyword : p.keywords) pattern(keyword.value);
+    for (KeywordPattern& keyword : p.keywords) {
+      refuse_debug(keyword.name.text, keyword.value->span, "assign to");
+      pattern(keyword.value);
+    }
   }
   void operator()(CapturePattern& p) {
     if (p.pattern != nullptr) pattern(p.pattern);
-    if (!p.name.empty()) bind(p.name.text, p.name.span);
+    if (!p.name.empty()) bind(p.name.text, p.name.span, p.span);
   }
   void operator()(OrPattern& p) {
     for (Pattern* alternative : p.alternatives) pattern(alternative);
@@ -331,13 +334,13 @@ class NameCollector {
     }
   }
 
-  void open_function(uint32_t& mark, Parameters parameters) {
+  void open_function(uint32_t& mark, Parameters parameters, Span shown) {
     scope_ = open(ScopeKind::Function, scope_);
     mark = scope_->number;
     // Registers: positional, keyword-only, then *args and **kwargs.
     auto add = [&](auto&& wanted) {
       for (Parameter& p : parameters) {
-        if (wanted(p.kind)) parameter(mangled(p.name.text), p.name.span);
+        if (wanted(p.kind)) parameter(mangled(p.name.text), p.name.span, shown);
       }
     };
     using K = ParameterKind;
@@ -347,17 +350,20 @@ class NameCollector {
     add([](K k) { return k == K::kVarKeyword; });
   }
 
-  void parameter(std::string_view name, Span span) {
+  void parameter(std::string_view name, Span span, Span shown) {
     if (Symbol* there = scope_->find(name); there != nullptr && there->parameter) {
       fail(span, "duplicate argument " + quoted(name) + " in function definition");
     }
     Symbol& symbol = symbol_of(name);
     symbol.parameter = symbol.bound = true;
-    refuse_debug(name, span, "assign to");
+    refuse_debug(name, shown, "assign to");
   }
 
+  // CPython's compiler refuses it, in the order of the text with its other refusals and behind those of its symbol table.
   void refuse_debug(std::string_view name, Span span, const char* what) {
-    if (name == "__debug__") fail(span, std::string("cannot ") + what + " __debug__");
+    if (name != "__debug__" || (!tree_.late_refusal.empty() && tree_.late_span.begin <= span.begin)) return;
+    tree_.late_refusal = std::string("cannot ") + what + " __debug__";
+    tree_.late_span = span;
   }
 
   std::string_view mangled(std::string_view name) { return mangle(tree_, scope_->class_name, name); }
@@ -379,8 +385,10 @@ class NameCollector {
 
   void use(std::string_view name, Span span) { touch(name, span).used = true; }
 
-  Symbol& bind(std::string_view name, Span span) {
-    refuse_debug(name, span, "assign to");
+  Symbol& bind(std::string_view name, Span span) { return bind(name, span, span); }
+  // `shown`: what a refusal shows.
+  Symbol& bind(std::string_view name, Span span, Span shown) {
+    refuse_debug(name, shown, "assign to");
     Symbol& symbol = touch(name, span);
     symbol.bound = true;
     if (in_iteration_target_) symbol.iteration = true;

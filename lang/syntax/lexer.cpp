@@ -452,7 +452,7 @@ void Lexer::format_field(std::uint32_t& at, Span body, bool raw, int depth) {
   if (fault) return report(*fault, false);
   if (end >= body.end) return refuse("expecting '}'");
   if (text_.substr(open.end, end - open.end).find_first_not_of(" \t\n\f") == std::string_view::npos) {
-    return refuse("empty expression not allowed");
+    return refuse(text_[end] == '}' ? "empty expression not allowed" : std::string("expression required before '") + text_[end] + "'");
   }
   add(T::kFOpen, open);
   scan({open.end, end});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lang/syntax/parse_explainer.h"
 #include "lang/syntax/parse_grammar.h"
 
 namespace tessera::lang {
@@ -33,9 +34,25 @@ class ArgumentReader {
     if (const Index clauses = clauses_end(next); clauses != next) return ArgumentFault{kGenerator, end + 1, clauses};
     const List more = arguments(end + 1);
     if (more.end == end + 1) return {};
-    const Index shown = std::max(furthest, kind(more.end) == T::kComma ? more.end + 1 + is_name(kind(more.end + 1)) : more.end);
+    // To refuse them CPython has read on, behind an expression that follows without a comma: the text may end in a bracket there.
+    const Index last = faults::begins_operand(kind(more.end)) ? more.end : end + 1;
+    if (const Index read = match_part(tokens_, GrammarPart::kExpression, last, arena_).furthest; kind(read) == T::kError)
+      return ArgumentFault{"", read, read + 1};
+    const bool more_follow = kind(more.end) == T::kComma;
+    Index shown = std::max(furthest, more_follow ? more.end + 1 + is_name(kind(more.end + 1)) : more.end);
+    if (more_follow && (kind(more.end + 1) == T::kStar || kind(more.end + 1) == T::kDoubleStar))
+      shown = std::max(shown, match_part(tokens_, GrammarPart::kExpression, more.end + 2, arena_).furthest);
     return ArgumentFault{list.unpacks ? "positional argument follows keyword argument unpacking" : "positional argument follows keyword argument",
                          shown, shown + 1};
+  }
+
+  Index misplaced(Index limit) {
+    const Index comma = arguments(begin_).end, next = comma + 1;
+    if (comma == begin_ || next >= limit || kind(comma) != T::kComma) return limit;
+    if (kind(next) == T::kStar) return next;
+    const Index end = part_end(GrammarPart::kExpression, next);
+    const bool argument = end != next && kind(end) != T::kAssign && kind(end) != T::kWalrus;
+    return argument && kind(end) != T::kFor && kind(end) != T::kAsync ? next : limit;
   }
 
  private:
@@ -95,6 +112,10 @@ class ArgumentReader {
 };
 
 }  // namespace
+
+std::uint32_t misplaced_argument(const Tokens& tokens, std::uint32_t begin, std::uint32_t limit, Arena& arena) {
+  return ArgumentReader(tokens, begin, arena).misplaced(limit);
+}
 
 std::optional<ArgumentFault> argument_fault(const Tokens& tokens, std::uint32_t begin, std::uint32_t furthest, Arena& arena) {
   return ArgumentReader(tokens, begin, arena).fault(furthest);

@@ -2,6 +2,7 @@
 // compile: few-inlines (runs once for a program's text)
 #include "lang/syntax/parse_checks.h"
 
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -118,6 +119,7 @@ class Checker {
     s.is_generator = leave(outer);
   }
   void operator()(ClassStmt& s) {
+    check_keywords(s.keywords, s.span);
     check(s.decorators), check(s.bases);
     for (Keyword& keyword : s.keywords) check(keyword.value);
     Scope outer = enter(Scope::kClass);
@@ -169,6 +171,7 @@ class Checker {
   void operator()(Subscript& e) { check(e.object), check(e.index); }
   void operator()(Slice& e) { check(e.lower), check(e.upper), check(e.step); }
   void operator()(Call& e) {
+    check_keywords(e.keywords, e.span);
     check(e.callee), check(e.arguments);
     for (Keyword& keyword : e.keywords) check(keyword.value);
   }
@@ -302,6 +305,17 @@ class Checker {
         refuse("duplicate argument '" + std::string(parameter.name.text) + "' in function definition",
                parameter.name.span);
       }
+    }
+  }
+
+  void check_keywords(std::span<const Keyword> keywords, Span call) {
+    std::unordered_set<std::string_view> names;
+    for (const Keyword& keyword : keywords) {
+      if (keyword.name.text == "__debug__") late("cannot assign to __debug__", call);
+    }
+    for (const Keyword& keyword : keywords) {
+      if (!keyword.name.text.empty() && !names.insert(keyword.name.text).second)
+        late("keyword argument repeated: " + std::string(keyword.name.text), keyword.span);
     }
   }
 

@@ -90,6 +90,7 @@ class Explainer {
   Span span(std::uint32_t index) const { return tokens_.spans[index]; }
   Span whole(std::uint32_t index) const;
   void step_back();
+  void step_back_to_argument();
   std::uint32_t first_in_line(T token) const;
   bool is_simple() const {
     return block_name(kind(line_)).empty() && kind(line_) != T::kAsync && kind(line_) != T::kAt;

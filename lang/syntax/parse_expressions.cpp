@@ -296,11 +296,6 @@ void Builder::arguments(const SyntaxNode& node, std::vector<Expr*>& positional, 
       }
     }
   }
-  std::unordered_set<std::string_view> names;
-  for (const Keyword& keyword : keywords) {
-    if (!keyword.name.text.empty() && !names.insert(keyword.name.text).second)
-      refuse("keyword argument repeated: " + std::string(keyword.name.text), keyword.span);
-  }
 }
 
 void Builder::refuse_arguments(const SyntaxNode& node) {

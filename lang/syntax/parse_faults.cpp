@@ -4,6 +4,7 @@
 // compile: small (runs after a syntax error)
 #include "lang/syntax/parse_faults.h"
 
+#include "lang/syntax/parse_argument_faults.h"
 #include "lang/syntax/parse_explainer.h"
 
 namespace tessera::lang {
@@ -79,6 +80,21 @@ void Explainer::step_back() {
   const bool target = name == "name" || name == "attribute" || name == "subscript";
   const bool annotated = part_end(GrammarPart::kExpression, colon + 1) > colon + 1;
   if (!target && !annotated) at_ = colon;
+}
+
+// Our grammar also goes through arguments in a wrong order: f(a=1, b), f(**a, *b). CPython stops at the first one of them.
+void Explainer::step_back_to_argument() {
+  constexpr std::uint32_t kMostCalls = 64;  // looked at, from the first one on
+  if (header() == T::kSoftCase) return;
+  std::uint32_t calls = 0, first = at_;
+  for (std::uint32_t i = line_ + 1; i < first && calls < kMostCalls; ++i) {
+    if (kind(i) != T::kLeftParen || !ends_operand(kind(i - 1)) || (i == line_ + 2 && header() == T::kDef)) continue;
+    ++calls;
+    first = std::min(first, misplaced_argument(tokens_, i + 1, first, arena_));
+  }
+  if (first == at_) return;
+  at_ = first;
+  opener_ = find_opener(at_);
 }
 
 // The first such token of the line that stands in no brackets and is no part of the parameters of a lambda, or kNowhere.
@@ -257,6 +273,11 @@ SyntaxError Explainer::error(Span where, std::string message, SyntaxError::Class
 SyntaxError Explainer::error_at_last(std::string message, SyntaxError::Class error_class) const {
   SyntaxError result = error(span(at_), std::move(message), error_class);
   const std::string_view text = source_.text();
+  if (here() == T::kDedent && result.column > 0 && span(at_).begin < text.size()) {  // a token without text: one column before the next one
+    --result.column;
+    result.end_column = result.column;
+    return result;
+  }
   if (span(at_).begin < text.size() || text.empty()) return result;
   const auto end = static_cast<std::uint32_t>(text.size() - text.ends_with('\n'));
   SyntaxError placed = make_syntax_error(source_, {end, end}, std::move(result.message), error_class);
@@ -299,6 +320,7 @@ std::uint32_t Explainer::generator_of_class() const {
 }
 
 SyntaxError Explainer::explain() {
+  step_back_to_argument();
   if (Answer answer = missing_colon_of_match()) return *answer;
   if (here() == T::kIndent) return *indentation();  // CPython does not read on after this one
   if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || opens_above(at_))) return lexical();

@@ -245,7 +245,9 @@ Explainer::Answer Explainer::arguments() {
   for (std::uint32_t open = opener_; open != kNowhere && open > line_; open = find_opener(open)) {
     if (kind(open) != T::kLeftParen || !ends_operand(kind(open - 1))) continue;
     if (header() == T::kSoftCase || (open == line_ + 2 && header() == T::kDef)) continue;
-    if (const auto fault = argument_fault(tokens_, open + 1, at_, arena_)) return error(span(fault->first, fault->last), fault->message);
+    const auto fault = argument_fault(tokens_, open + 1, at_, arena_);
+    if (!fault) continue;
+    return kind(fault->first) == T::kError ? lexical() : error(span(fault->first, fault->last), fault->message);
   }
   return {};
 }
@@ -438,7 +440,7 @@ Explainer::Answer Explainer::assignment_in_list() {
 Explainer::Answer Explainer::indentation() {
   constexpr auto kClass = SyntaxError::Class::kIndentationError;
   if (here() == T::kIndent) return error(span(at_), "unexpected indent", kClass);
-  if (here() == T::kDedent) return error(span(at_), "unexpected unindent", kClass);
+  if (here() == T::kDedent) return error_at_last("unexpected unindent", kClass);
   return {};
 }
 
