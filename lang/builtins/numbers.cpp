@@ -51,6 +51,14 @@ Value round_function(Interpreter& in, const Args& args) {
                                         name_of(in, b) + "', '" + name_of(in, m) + "'");
 }
 
+// A float whose class has no power of its own.
+bool is_plain_float(Interpreter& in, const Value& v) {
+  if (!v.is_object()) return v.is_float();
+  const Type* const type = v.as_object()->type;
+  const auto own = [&](Str* name) { return is_function(type_lookup(type, name)); };
+  return unboxed(v).is_float() && !own(in.names->pow) && !own(in.names->rpow);
+}
+
 Value pow_function(Interpreter& in, const Args& args) {
   if (args[2].is_none()) return binary(in, BinaryOp::Pow, args[0], args[1]);
   // A class of a script that overrides __pow__ is asked, also below int.
@@ -76,7 +84,7 @@ Value pow_function(Interpreter& in, const Args& args) {
       if (!result.is(in.not_implemented)) return result;
     }
   }
-  if (a.is_float() || b.is_float() || m.is_float()) {  // a float refuses whatever the others are
+  if (is_plain_float(in, args[0]) || is_plain_float(in, args[1]) || is_plain_float(in, args[2])) {  // a float refuses whatever the others are
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   }
   throw_unsupported_power(in, args[0], args[1], args[2]);

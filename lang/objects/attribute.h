@@ -73,6 +73,10 @@ void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value);
 // Gives the object the shared key `at`, if that is the next one that it lacks. False: it is not, nothing was done.
 bool append_attribute(Interpreter& in, Object* object, uint32_t at, const Value& value);
 bool delete_own_attribute(Interpreter& in, Object* object, Str* name);
+// The same for a member of __slots__, which may stand beside a dict (kSlotsBesideDict).
+const Value* find_slot(Object* object, const Str* name);
+void set_slot(Interpreter& in, Object* object, Str* name, Value value);
+bool delete_slot(Interpreter& in, Object* object, Str* name);
 // The live `__dict__` of an object; from now on its attributes stand in this dict.
 Dict* attributes_dict(Interpreter& in, Object* object);
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict);

@@ -32,7 +32,7 @@ void fill_site(Interpreter& in, const Value& holder, Str* name, AttributeSite& s
   Type* const type = type_of(in, holder);
   Object* const object = holder.as_object();  // only read where the type has attributes: an immediate's type has none
   site.kind = AttributeSite::Kind::Empty;
-  if (type->version == kForgotten) return;
+  if (type->version == kForgotten || (type->type_flags & kSlotsBesideDict)) return;
   const Value& in_class = type_lookup(type, name);
   const bool has_own = type->attributes_offset != 0 && attributes_of(object).dict == nullptr;
   const uint32_t place = key_place(type, name);

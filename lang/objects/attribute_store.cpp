@@ -1,5 +1,6 @@
 // Where instances keep their attributes (shared keys or a dict of their own), and names for dir() and suggestions.
 #include <algorithm>
+#include <utility>
 
 #include "lang/compiler/chunk.h"
 #include "lang/core/object_cast.h"
@@ -20,6 +21,16 @@ namespace {
 // Instances with more attributes than this keep them in a dict: a shared list of keys is searched from its beginning.
 constexpr size_t kMostSharedKeys = 40;
 
+bool has_slots_beside(const Object* object) { return (object->type->type_flags & kSlotsBesideDict) != 0; }
+
+const Value* find_value(const Object* object, const Attributes& attributes, const Str* name) {
+  const Type* type = object->type;
+  for (uint32_t i = 0; i < attributes.count; ++i) {
+    if (type->instance_keys[i] == name) return attributes.values[i].is_undefined() ? nullptr : &attributes.values[i];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // ---- An object's own attributes --------------------------------------------------------------------------------------
@@ -27,11 +38,11 @@ constexpr size_t kMostSharedKeys = 40;
 const Value* find_own_attribute(Object* object, const Str* name) {
   const Attributes& attributes = attributes_of(object);
   if (attributes.dict != nullptr) return dict_get_str(attributes.dict, const_cast<Str*>(name));
-  const Type* type = object->type;
-  for (uint32_t i = 0; i < attributes.count; ++i) {
-    if (type->instance_keys[i] == name) return attributes.values[i].is_undefined() ? nullptr : &attributes.values[i];
-  }
-  return nullptr;
+  return has_slots_beside(object) ? nullptr : find_value(object, attributes, name);
+}
+
+const Value* find_slot(Object* object, const Str* name) {
+  return has_slots_beside(object) ? find_value(object, attributes_of(object), name) : find_own_attribute(object, name);
 }
 
 namespace {
@@ -59,6 +70,7 @@ void append(Interpreter& in, Object* object, Value value) {
 void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value) {
   Attributes& attributes = attributes_of(object);
   if (attributes.dict != nullptr) return dict_set_str(in, attributes.dict, name, std::move(value));
+  if (has_slots_beside(object)) return dict_set_str(in, attributes_dict(in, object), name, std::move(value));
   auto& keys = object->type->instance_keys;
   if (attributes.count < keys.size() && keys[attributes.count] == name) return append(in, object, std::move(value));
   for (uint32_t i = 0; i < attributes.count; ++i) {
@@ -71,6 +83,24 @@ void set_own_attribute(Interpreter& in, Object* object, Str* name, Value value) 
     return append(in, object, std::move(value));
   }
   dict_set_str(in, attributes_dict(in, object), name, std::move(value));
+}
+
+void set_slot(Interpreter& in, Object* object, Str* name, Value value) {
+  if (!has_slots_beside(object)) return set_own_attribute(in, object, name, std::move(value));
+  auto& keys = object->type->instance_keys;
+  const auto at = static_cast<uint32_t>(std::find(keys.begin(), keys.end(), name) - keys.begin());
+  if (at == keys.size()) keys.push_back(name);
+  const Attributes& attributes = attributes_of(object);
+  while (attributes.count <= at) append(in, object, Value());
+  attributes.values[at] = std::move(value);
+}
+
+bool delete_slot(Interpreter& in, Object* object, Str* name) {
+  if (!has_slots_beside(object)) return delete_own_attribute(in, object, name);
+  const Value* const found = find_slot(object, name);
+  if (found == nullptr) return false;
+  const Value gone = std::exchange(*const_cast<Value*>(found), Value());
+  return true;
 }
 
 bool append_attribute(Interpreter& in, Object* object, uint32_t at, const Value& value) {
@@ -96,6 +126,7 @@ Dict* attributes_dict(Interpreter& in, Object* object) {
   Attributes& attributes = attributes_of(object);
   if (attributes.dict != nullptr) return attributes.dict;
   Dict* dict = new_dict(in);
+  if (has_slots_beside(object)) return attributes.dict = dict;
   for (uint32_t i = 0; i < attributes.count; ++i) {
     if (!attributes.values[i].is_undefined())
       dict_set_str(in, dict, object->type->instance_keys[i], attributes.values[i]);
@@ -107,8 +138,10 @@ Dict* attributes_dict(Interpreter& in, Object* object) {
 
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict) {
   ++dict->refcount;
-  clear_attributes(in, attributes_of(object));
-  attributes_of(object).dict = dict;
+  Attributes& attributes = attributes_of(object);
+  if (!has_slots_beside(object)) clear_attributes(in, attributes);
+  Dict* const old = std::exchange(attributes.dict, dict);
+  if (old != nullptr && --old->refcount == 0) destroy_object(old);
 }
 
 void clear_attributes(Interpreter& in, Attributes& attributes) noexcept {

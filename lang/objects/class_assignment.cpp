@@ -1,11 +1,13 @@
 // object.__class__ = another class of the same layout.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lang/core/failure.h"
 #include "lang/core/interpreter.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/attribute_kinds.h"
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
@@ -36,11 +38,22 @@ bool has_weak_references(const Type* type) {
   return std::any_of(type->mro.begin(), type->mro.end(), [](Type* base) { return dict_get_text(base->attributes(), "__weakref__") != nullptr; });
 }
 
+std::vector<std::pair<Str*, Value>> take_slots(Object* object) {
+  std::vector<std::pair<Str*, Value>> slots;
+  Attributes& attributes = attributes_of(object);
+  for (; attributes.count != 0; --attributes.count) {
+    Value& value = attributes.values[attributes.count - 1];
+    if (!value.is_undefined()) slots.emplace_back(object->type->instance_keys[attributes.count - 1], std::move(value));
+    value = Value();
+  }
+  return slots;
+}
+
 }  // namespace
 
 bool same_layout(const Type* a, const Type* b) {
   return a->instance_kind == b->instance_kind && a->instance_size == b->instance_size && a->make == b->make &&
-         a->attributes_offset == b->attributes_offset && (a->type_flags & kHasSlots) == (b->type_flags & kHasSlots) &&
+         a->attributes_offset == b->attributes_offset && (a->type_flags & (kHasSlots | kSlotsBesideDict)) == (b->type_flags & (kHasSlots | kSlotsBesideDict)) &&
          slot_names(a) == slot_names(b) && has_weak_references(a) == has_weak_references(b);
 }
 
@@ -74,9 +87,12 @@ void set_class(Interpreter& in, const Value& object, const Value& value) {
                 layout_difference(from, to), std::string(from->name->view()).c_str());
   }
   to->structure = from->structure;  // it may have made no instance yet
-  if (from->attributes_offset != 0) attributes_dict(in, object.as_object());  // an instance shares the keys of its class
+  std::vector<std::pair<Str*, Value>> slots;  // an instance shares the keys of its class
+  if (from->attributes_offset != 0) attributes_dict(in, object.as_object());
+  if (from->type_flags & kSlotsBesideDict) slots = take_slots(object.as_object());
   if (!(to->flags & kImmortal)) ++to->refcount;
   object.as_object()->type = to;
+  for (auto& [name, slot] : slots) set_slot(in, object.as_object(), name, std::move(slot));
   if (!(from->flags & kImmortal)) const Value old = Value::adopt(from);
   if (is_type(object)) type_changed(in, as_type(object));
 }

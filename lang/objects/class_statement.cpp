@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lang/objects/attribute.h"
+#include "lang/objects/attribute_kinds.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
@@ -227,14 +228,24 @@ void add_slot(Interpreter& in, Type* type, const Value& name) {
   dict_set_str(in, type->attributes(), slot, make_slot_member(in, slot, type));
 }
 
+bool has_slot_members(Interpreter& in, const Type* type) {
+  return std::any_of(type->mro.begin(), type->mro.end(), [&](Type* base) {
+    if (!(base->type_flags & kScriptClass) || dict_get_str(base->attributes(), in.names->slots) == nullptr) return false;
+    bool found = false;
+    dict_for_each(base->attributes(), [&](const Value&, const Value& value) { found = found || is_slot_member(value); });
+    return found;
+  });
+}
+
 void add_slots(Interpreter& in, Type* type) {
   const Value* found = dict_get_str(type->attributes(), in.names->slots);
-  type->type_flags &= ~kHasSlots;
+  type->type_flags &= ~(kHasSlots | kSlotsBesideDict);
   const bool inherits_dict = bases_have_dict(type);
   if (found == nullptr) {
     if (!inherits_dict) add_instance_dict(in, type);
     if (needs_weakref(in, type)) add_instance_weakref(in, type);
     if (is_module_with_slots(type)) type->type_flags |= kHasSlots;
+    else if (has_slot_members(in, type)) type->type_flags |= kSlotsBesideDict;
     return;
   }
   const Value slots = *found;
@@ -242,6 +253,7 @@ void add_slots(Interpreter& in, Type* type) {
   else for_each(in, slots, [&](const Value& name) { add_slot(in, type, name); });
   const bool has_dict = inherits_dict || dict_get_str(type->attributes(), in.names->dict_) != nullptr;
   if (!has_dict || is_module_with_slots(type)) type->type_flags |= kHasSlots;
+  else if (has_slot_members(in, type)) type->type_flags |= kSlotsBesideDict;
 }
 
 // Methods that are what they are without a decorator.

@@ -310,7 +310,7 @@ Value member_get(Interpreter& in, const Value& self, const Value& instance, Type
   const auto* member = object_cast<Property>(self);
   Str* const name = as_str(member->name);
   if (!type_of(in, instance)->is_subtype_of(owner_of(member))) wrong_instance(in, name, owner_of(member), instance);
-  const Value* found = find_own_attribute(instance.as_object(), name);
+  const Value* found = find_slot(instance.as_object(), name);
   if (found == nullptr) {
     throw_attribute_error(in, instance, name,
                           "'" + std::string(type_name(in, instance)) + "' object has no attribute '" + text(name) + "'");
@@ -322,8 +322,8 @@ void member_set(Interpreter& in, const Value& self, const Value& instance, const
   const auto* member = object_cast<Property>(self);
   Str* const name = as_str(member->name);
   if (!type_of(in, instance)->is_subtype_of(owner_of(member))) wrong_instance(in, name, owner_of(member), instance);
-  if (!value.is_undefined()) return set_own_attribute(in, instance.as_object(), name, value);
-  if (!delete_own_attribute(in, instance.as_object(), name)) throw_attribute_error(in, instance, name, text(name));
+  if (!value.is_undefined()) return set_slot(in, instance.as_object(), name, value);
+  if (!delete_slot(in, instance.as_object(), name)) throw_attribute_error(in, instance, name, text(name));
 }
 
 Value data_doc(Interpreter&, const Args& args) { return data_of(args)->doc; }

@@ -65,7 +65,7 @@ Value make_group(Interpreter& in, Type* type, const Args& args) {
   }
   const bool is_sequence =
       is_list(args[1]) || is_tuple(args[1]) ||
-      (args[1].is_object() && type_of(in, args[1])->slots.get_item != nullptr && !is_dict(args[1]) && !is_str(args[1]));
+      (args[1].is_object() && type_of(in, args[1])->slots.get_item != nullptr && !is_dict(args[1]));
   if (!is_sequence) throw Error(ErrorKind::TypeError, "second argument (exceptions) must be a sequence");
   const Value exceptions = tuple_from(in, args[1]);
   if (as_tuple(exceptions)->size == 0) {
