@@ -9,6 +9,7 @@
 #include "lang/objects/attribute_kinds.h"
 #include "lang/compiler/chunk.h"
 #include "lang/objects/class_slots.h"
+#include "lang/objects/module.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/module.h"
 #include "lang/core/names.h"
@@ -22,6 +23,7 @@
 #include "lang/types/unicode.h"
 #include "lang/vm/frame.h"
 #include "lang/vm/vm.h"
+#include "lang/vm/native_refusal.h"
 
 namespace tessera::lang {
 
@@ -256,12 +258,28 @@ void add_slots(Interpreter& in, Type* type) {
   else if (has_slot_members(in, type)) type->type_flags |= kSlotsBesideDict;
 }
 
+// Functions of the library that are builtin ones in CPython, which instances do not bind: `sleep = time.strftime` in a program's class.
+void keep_unbound(Interpreter& in, Type* type) {
+  std::vector<Str*> names;
+  dict_for_each(type->attributes(), [&](const Value& key, const Value& value) {
+    if (!is_str(key) || !is_function(value)) return;
+    const Function* const function = as_function(value);
+    if (function->qualname->view() == function->name->view() && is_native_in_cpython(in, function->globals, function->qualname->view())) names.push_back(as_str(key));
+  });
+  if (names.empty()) return;
+  const Value* const module = dict_get_str(in.modules().table(), type->module);
+  const bool of_module = module != nullptr && module->is_object() && module->as_object()->kind == ObjectKind::Module;
+  if (of_module && dict_get_text(object_cast<Module>(*module)->dict, "__native__") != nullptr) return;  // the library's own methods
+  for (Str* const name : names) dict_set_str(in, type->attributes(), name, make_static_method(in, Value(*dict_get_str(type->attributes(), name))));
+}
+
 // Methods that are what they are without a decorator.
 void adjust_methods(Interpreter& in, Type* type) {
   auto wrap = [&](Str* name, Value (*wrapper)(Interpreter&, const Value&)) {
     const Value* found = dict_get_str(type->attributes(), name);
     if (found != nullptr && is_function(*found)) dict_set_str(in, type->attributes(), name, wrapper(in, Value(*found)));
   };
+  keep_unbound(in, type);
   wrap(in.names->new_, make_static_method);
   wrap(in.names->init_subclass, make_class_method);
   wrap(in.names->class_getitem, make_class_method);
