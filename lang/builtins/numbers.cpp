@@ -120,6 +120,7 @@ Value in_base(Interpreter& in, const Args& args) {
 
 Value chr_function(Interpreter& in, const Args& args) {
   const int64_t i = args[0].is_int() ? args[0].as_int() : whole_to_int64(whole_index(in, args[0]), "int");
+  if (i < INT32_MIN || i > INT32_MAX) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int");
   if (i < 0 || i > 0x10ffff) throw Error(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
   return char_str(in, static_cast<uint32_t>(i));
 }

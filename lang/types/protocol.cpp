@@ -288,12 +288,13 @@ int64_t index(Interpreter& in, const Value& value) {
 double to_float(Interpreter& in, const Value& value) {
   const Value plain = unboxed(value);
   if (plain.is_float()) return plain.as_float();
-  if (is_whole(plain)) return whole_to_float(plain);
-  if (plain.is_object()) {
-    const Type* type = plain.as_object()->type;
-    const Value method = type_lookup(type, in.names->float_);
+  // An int of a class of a script is asked for its __float__, a float of such a class is not.
+  const Type* const type = value.is_object() ? value.as_object()->type : nullptr;
+  const Value method = type != nullptr && !is_big_int(value) ? type_lookup(type, in.names->float_) : Value();
+  if (is_whole(plain) && !is_function(method)) return whole_to_float(plain);
+  if (type != nullptr) {
     if (!method.is_undefined()) {
-      const Value answer = call_special(in, method, plain);
+      const Value answer = call_special(in, method, value);
       const Value result = unboxed(answer);
       if (result.is_float()) {
         if (!answer.is_float()) warn_of_subclass(in, std::string(type->name->view()) + ".__float__", answer, "float");

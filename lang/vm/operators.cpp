@@ -436,8 +436,7 @@ bool truth(Interpreter& in, const Value& value) {
 
 // CPython converts the index before a sequence refuses to be written.
 static void check_sequence_key(Interpreter& in, const Value& object, const Value& key) {
-  const bool is_immutable = is_str(object) || is_tuple(object) || is_bytes(object) || type_of(in, object) == in.types.range;
-  if (is_immutable && is_index(in, key)) index_sized(in, key, ErrorKind::IndexError);
+  if (has_sequence_slots(object) && is_index(in, key)) index_sized(in, key, ErrorKind::IndexError);
 }
 
 Value get_item(Interpreter& in, const Value& object, const Value& key) {
