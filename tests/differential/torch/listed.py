@@ -162,6 +162,10 @@ def lost_in_grid(record, ours, theirs):
     return (in_volume or half(record)) and not all(math.isfinite(x) for x in tensors(record)[1])
 
 
+def along_repeated(record, ours, theirs):
+    return re.search(r'/\((\d+, )*0\b', record['brief'])
+
+
 def in_cubic_halves(record, ours, theirs):
     return half(record) and ('bicubic' in record['brief'] or re.search(r', 2, [012], (True|False)\)$', record['brief']))
 
@@ -216,6 +220,7 @@ CHECKED = [
     ('gradients of halves', r'nn\.functional\.((batch|group|layer|rms)_norm|normalize|soft_margin_loss|scaled_dot_product_attention)|native_.*_norm|'
      r'special\.i[01]e|corrcoef|addcmul', 'grad values', noise),
     ('gradients of halves', r'nn\.functional\.cross_entropy', 'values', noise),
+    ('the median along a dimension of stride 0', r'(masked\.|nan)?median', 'values', along_repeated),
     ('the derivative of `grid_sample` with', r'nn\.functional\.grid_sample|grid_sampler_2d', 'grad values', in_cubic_halves),
     ('the derivative of `hardshrink`', r'nn\.functional\.(hardshrink|softshrink|elu|selu|celu)', 'grad values', nan_of_gradient),
     ('the mean of `var_mean`', 'native_layer_norm', 'values', lambda *call: extreme(call[0]) and all_nan(*call)),
