@@ -309,7 +309,7 @@ Explainer::Answer Explainer::case_pattern() {
 
 // match x, and a block without a colon before it
 Explainer::Answer Explainer::missing_colon_of_match() {
-  if (here() != T::kIndent || before() != T::kNewline) return {};
+  if (at_ == 0 || here() != T::kIndent || before() != T::kNewline) return {};
   const std::uint32_t first = line_begin(at_ - 1);
   if (kind(first) != T::kSoftMatch || !spans(GrammarPart::kStarExpressions, first + 1, at_ - 1)) return {};
   return error({span(at_).end - 1, span(at_).end}, "expected ':'");
