@@ -27,6 +27,15 @@ def milliseconds(tsr):
     return (usage.ru_utime + usage.ru_stime) * 1000
 
 
+def forget_cached_pages(tsr):
+    """The page cache keeps a file that was just written in larger pieces than one that was read, and maps them whole: 0.8 MiB more of the
+    program are resident right after a build. What the program costs is measured with the file as read from the disk."""
+    file = os.open(tsr, os.O_RDONLY)
+    os.fsync(file)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+
+
 def what_it_sees(tsr, name):
     """A file of /proc/self as the program reads it at its end. A child's ru_maxrss would count this Python's memory."""
     code = f"{PROGRAM}\nprint(open('/proc/self/{name}').read())"
@@ -65,6 +74,7 @@ def main():
     parser.add_argument('--milliseconds', type=float)
     parser.add_argument('--parts', action='store_true')
     options = parser.parse_args()
+    forget_cached_pages(options.tsr)
     times = [milliseconds(options.tsr) for _ in range(options.runs)]
     memory = [kibibytes(options.tsr) for _ in range(options.runs)]
     mebibytes = statistics.median(memory) / 1024

@@ -51,7 +51,7 @@ Value round_function(Interpreter& in, const Args& args) {
                                         name_of(in, b) + "', '" + name_of(in, m) + "'");
 }
 
-// A float whose class has no power of its own.
+// Whether the value is a float whose class defines no __pow__.
 bool is_plain_float(Interpreter& in, const Value& v) {
   if (!v.is_object()) return v.is_float();
   const Type* const type = v.as_object()->type;

@@ -102,7 +102,7 @@ Value print_function(Interpreter& in, const Args& args) {
   std::string text;
   for (uint32_t i = 0; i < values->size; ++i) {
     if (i != 0) text += separator;
-    // What a script's __str__ prints comes behind what stands before it.
+    // print() writes the text collected so far before it calls a __str__, which may print itself: the output keeps CPython's order.
     if (values->items[i].is_object() && !is_str(values->items[i]) && !text.empty() && in.host().write_out)
       in.host().write_out(std::exchange(text, {}));
     append_text(in, text, values->items[i]);

@@ -23,7 +23,7 @@ std::string_view next_parameter(std::string_view& rest) {
 
 std::string_view parameters_of(std::string_view signature) { return signature.substr(signature.find('(') + 1); }
 
-// The number of the parameter that takes the keyword `name`; kNowhere if there is none.
+// Returns the number of the parameter that takes the keyword `name`, or kNowhere if no parameter takes that keyword.
 size_t parameter_number(std::string_view signature, std::string_view name) {
   size_t number = 0, found = kNowhere;
   for (std::string_view rest = parameters_of(signature); !rest.empty();) {

@@ -74,7 +74,8 @@ class ArgumentReader {
   }
   bool is_keyword(Index i) const { return is_name(kind(i)) && kind(i + 1) == T::kAssign; }
 
-  // The end of one argument, or `i` if none stands there that may follow those before it.
+  // Reads one argument at token `i`. Returns the token behind the argument, or `i` if no argument begins there or if the argument may not
+  // follow the arguments before it.
   Index argument(Index i, List& list, bool& keywords) {
     const bool starred = kind(i) == T::kStar, double_starred = kind(i) == T::kDoubleStar, keyword = is_keyword(i);
     if (starred || double_starred || keyword) {

@@ -1,4 +1,4 @@
-// What is wrong with the arguments of a call, in CPython's words and in the order in which its parser looks for the faults.
+// Syntax errors in the arguments of a call: CPython's messages, found in the order in which CPython's parser looks for them.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct ArgumentFault {
   std::uint32_t first, last;  // the tokens that the error shows
 };
 
-// A fault whose first token is kError is the text's own, as the lexer says it.
-// Returns the fault of the arguments that begin at token `begin`, behind the call's parenthesis. `furthest` is the
-// furthest token that has been looked at. Returns nothing if all of them are read, or if what stops the reading is no fault of the order of arguments.
+// Returns the fault of the arguments that begin at token `begin`, behind the call's parenthesis. `furthest` is the furthest token that has
+// been looked at. A fault whose first token is kError stands for the lexer's own message. Returns nothing if all arguments can be read, or if
+// the token that stops the reader is no fault of the order of arguments.
 std::optional<ArgumentFault> argument_fault(const Tokens& tokens, std::uint32_t begin, std::uint32_t furthest, Arena& arena);
-// Returns the first token before token `limit` at which CPython stops to read these arguments since it may not follow those before it
-// (f(a=1, b), f(**a, *b)); `limit` if there is none.
+// Returns the first token before token `limit` that begins an argument which may not follow the arguments before it: `b` in f(a=1, b), `*b` in
+// f(**a, *b). Returns `limit` if all arguments before that token are in order.
 std::uint32_t misplaced_argument(const Tokens& tokens, std::uint32_t begin, std::uint32_t limit, Arena& arena);
 
 }  // namespace tessera::lang

@@ -73,7 +73,7 @@ struct NameCollector {
   }
   void operator()(const OrPattern& p);
 
-  // Of two keywords with one name the second is shown.
+  // The error shows the second of two keywords with the same name.
   static void check_repetition(std::span<const KeywordPattern> keywords, std::size_t first) {
     for (std::size_t i = first + 1; i < keywords.size(); ++i)
       if (keywords[i].name.text == keywords[first].name.text)

@@ -1,5 +1,5 @@
-// What explains a fault: a view of the tokens around it and a function for each common mistake (parse_mistakes.cpp). Seen by
-// parse_faults.cpp and parse_mistakes.cpp alone.
+// The class Explainer finds the message of a syntax error: it looks at the tokens around the error and has a function for each common mistake
+// (parse_mistakes.cpp). Only parse_faults.cpp, parse_mistakes.cpp and parse_argument_faults.cpp include this header.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class Explainer {
     return first == T::kFrom || first == T::kImport || first == T::kGlobal || first == T::kNonlocal;
   }
   T header() const { return kind(line_) == T::kAsync ? kind(line_ + 1) : kind(line_); }
-  // Where the longest such part from `begin` on ends; `begin` itself when there is none.
+  // Returns the token behind the longest piece of text from token `begin` on that the grammar part matches, or `begin` if it matches nothing.
   std::uint32_t part_end(GrammarPart part, std::uint32_t begin) {
     const SyntaxNode* node = match_part(tokens_, part, begin, arena_).root;
     return node != nullptr ? node->last : begin;

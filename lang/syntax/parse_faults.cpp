@@ -97,7 +97,7 @@ void Explainer::step_back_to_argument() {
   opener_ = find_opener(at_);
 }
 
-// The first such token of the line that stands in no brackets and is no part of the parameters of a lambda, or kNowhere.
+// Returns the place of the first token of the given kind in the line that stands outside of brackets and of the parameters of a lambda, or kNowhere.
 std::uint32_t Explainer::first_in_line(T token) const {
   std::uint32_t open = 0;
   for (std::uint32_t i = line_; i < tokens_.size(); ++i) {
@@ -196,7 +196,7 @@ bool Explainer::follows_comprehension_in(std::uint32_t item) const {
   return kind(line_) == T::kFor;
 }
 
-// The first token of the item that `index` stands in, between the commas of the innermost brackets.
+// Returns the first token of the argument or item around token `index`: the token behind the last comma of the innermost brackets.
 std::uint32_t Explainer::argument_begin(std::uint32_t index) const {
   std::uint32_t begin = opener_ + 1;
   for (std::uint32_t i = begin, open = 0; i < index; ++i) {

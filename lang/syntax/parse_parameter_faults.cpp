@@ -107,7 +107,7 @@ class ParameterReader {
     const Index end = slash(first);
     return end == first ? i : end;
   }
-  // What stands before the first star. Behind a slash that follows a default value each parameter has one.
+  // Returns the end of the parameters before the first star. Behind a slash that follows a default value each parameter must have a default value.
   Index leading_end() {
     const Index named = all_plain(begin_);
     const Index slashed = slash_part(begin_);

@@ -1,4 +1,4 @@
-// What is wrong with a list of parameters, in CPython's words and in the order in which its parser meets the faults.
+// Syntax errors in a list of parameters: CPython's messages, found in the order in which CPython's parser meets the faults.
 #pragma once
 
 #include <cstdint>

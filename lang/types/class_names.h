@@ -18,7 +18,7 @@ class ClassNames {
     for (const std::string_view name : names) letters_[letters_of(name.front(), name.back(), name.size())] = true;
   }
 
-  // Returns the entry "module.name", or an empty text if there is none.
+  // Returns the entry "module.name", or an empty text if the list does not name that class.
   std::string_view find(std::string_view module, std::string_view name) const;
 
  private:

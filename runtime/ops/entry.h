@@ -288,12 +288,12 @@ constexpr OpParts parts() {
   static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) {                \
 #NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), SAMPLES TS_FACTS(__VA_ARGS__) \
   }
-/// The same with a record of facts that several entries share.
+/// Registers an op with a record of facts that several entries share.
 #define TS_OP_OF(FACTS, NAME, SCHEMA, DOC, FLAGS, PARTS, SAMPLES)                  \
   static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) { \
 #NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::parts < PARTS>(), SAMPLES, FACTS \
   }
-/// The same of a boxed kernel (an OpCall and nothing else), which reads its arguments and handles out= itself.
+/// Registers a boxed kernel: a function of an OpCall that reads its arguments and handles out= itself.
 #define TS_BOXED(NAME, SCHEMA, DOC, FLAGS, KERNEL, SAMPLES, ...)                                  \
   static const ::tessera::tensor::OpRegistration TS_OP_JOIN(ts_op_, __COUNTER__) {                \
 #NAME, SCHEMA, DOC, FLAGS, ::tessera::tensor::OpParts{KERNEL }, SAMPLES TS_FACTS(__VA_ARGS__) \

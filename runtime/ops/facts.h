@@ -1,11 +1,11 @@
-// What an entry says of its op beside name, schema, doc, flags, parts and samples: one record of designated initialisers behind these.
+// OpFacts: everything that an entry states about its op beside name, schema, doc, flags, parts and samples, as designated initialisers.
 //
 //     TS_OP(take, "take(Tensor self, Tensor index) -> Tensor", "Doc.", kFunction | kMethod | kOut, Take,
 //           "f[3,4], i[2]<12",
 //           .out = {OutRule::Same, "take(): self and out expected to have the same dtype, but got self.dtype = $R and ..."},
 //           .one_device = "_take");
 //
-// What is left out is as it is for most ops. Who needs to know something else of an op adds a member here and says it in the entries;
+// A member that an entry leaves out has the value of most ops. Code that needs another fact of an op adds a member here and sets it in the entries;
 // no other file knows ops by their names (scripts/lint looks).
 #pragma once
 
@@ -31,7 +31,7 @@ using ScalarInplace = void (*)(const Tensor& self, const Scalar& y);
 /// f(x), f(x, dim) and f(x, dim, keepdim) of a reduction.
 using AlongFast = Tensor (*)(const Tensor& x, const std::optional<Dims>& dim, bool keepdim);
 
-/// Unboxed ways into an op; null where there is none. They record gradients like any call.
+/// Functions that run an op on unboxed operands; null if the op has no such function. They record gradients like any call.
 struct FastPaths {
   UnaryFast unary = nullptr;
   BinaryFast binary = nullptr;
@@ -74,7 +74,7 @@ inline constexpr const char* kFormsOfSecondNumber = "Tensor self, Tensor other\n
 inline constexpr const char* kFormsOfEitherNumber =
     "Tensor self, Tensor other\nScalar self, Tensor other\nTensor self, Scalar other";
 
-/// What torch.autocast does with the operands of an op.
+/// The treatment of an op's operands by torch.autocast.
 enum class Autocast : unsigned char {
   None,
   Lower,    // they become numbers of the block's dtype

@@ -12,7 +12,7 @@ namespace tessera::tensor {
 void check_out_type(const OutRule& rule, std::string_view name, DType result, DType out);
 /// The words of a rule with the dtypes in their places.
 std::string out_words(const char* words, std::string_view name, DType result, DType out);
-/// Of sums of a tensor and a product: self has the shape of the result (OpFacts::check_in_place).
+/// OpFacts::check_in_place for addmm and its kin: throws unless self has the shape of the result.
 void check_sum_in_place(const OpCall& call, const Tensor& self, const Meta& result);
 /// "torch.FloatTensor", "CPUBoolType": some types have a class in PyTorch, others only a name.
 std::string class_text(DType t);

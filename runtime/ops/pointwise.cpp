@@ -423,7 +423,7 @@ void take_out(Call& c) {
     c.wide = c.result, c.result = Tensor::empty(c.sizes(), c.plan.result, c.device);
 }
 
-// Once the result is there.
+// Hands the finished result to the tensor given as out=.
 void hand_out(Call& c) {
   if (c.wide.defined()) {
     copy_into(c.wide, c.result);

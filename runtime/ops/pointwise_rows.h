@@ -59,7 +59,7 @@ struct GradArgs {
 /// Bits of what a derivative reads.
 enum : unsigned { kReadsX = 1, kReadsY = 2, kReadsZ = 4, kReadsResult = 8 };
 
-/// What PyTorch's tape calls a row's node: some ops have a name for each way in which operands may be numbers.
+/// Names of a row's node on PyTorch's tape. Some ops have another name if an operand is a number.
 struct RowNodes {
   const char* usual = nullptr;         // null: "TanhBackward0" of tanh
   const char* of_tensors = nullptr;    // the second operand is a tensor
@@ -67,12 +67,12 @@ struct RowNodes {
   const char* in_place = nullptr;      // differentiated by the result: a formula with a name of its own
 };
 
-/// How a row that limits numbers reads its parameters: as bounds beyond which the dtype has nothing, or is nothing left.
+/// Which parameters of a row are bounds (clamp). A bound outside of the dtype's range is refused or bounds nothing, by its side.
 enum RowBounds : unsigned char { kNoBounds = 0, kLowerBound = 1, kUpperBound = 2 };
-/// Where a result without elements keeps the steps of the operand, as what PyTorch makes with empty_like does.
+/// Whether a result without elements keeps the operand's strides, as results that PyTorch makes with empty_like do.
 enum class EmptySteps : unsigned char { Fresh, Kept, KeptOfIntegers };
 
-/// What a row says of itself behind its formulas, in designated initialisers; what is left out is as for most rows. Functions
+/// Facts of a row of pointwise.def, as designated initialisers behind its formulas; a member left out has the value of most rows. Functions
 /// see the call's operands; they stand in row_ways.h.
 struct RowFacts {
   // ---- dtypes, and PyTorch's words for the others ----

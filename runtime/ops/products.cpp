@@ -133,7 +133,7 @@ Tensor dist(const Tensor& a, const Tensor& b, Scalar p) {
 
 constexpr OutRule kOutOfTensordot{
     OutRule::Same, "tensordot: Expected the output tensor to have dtype $R, but got an output tensor with dtype $O"};
-// Of a single number PyTorch makes a product.
+// PyTorch computes inner() with a single number as a product, whose out= follows the rule of mul.
 OutRule out_of_inner(const OpCall& c, const Tensor&) {
   return c.tensor(0).dim() == 0 || c.tensor(1).dim() == 0 ? OutRule{} : kOutOfTensordot;
 }

@@ -144,7 +144,7 @@ void append_dim(int64_t* sizes, int64_t* strides, int& n, int64_t size, int64_t 
   strides[n++] = stride;
 }
 
-/// Whether an element is not 0 is asked of it as it is, whatever the result's dtype.
+/// Whether the row tests elements for 0. The test reads them in the input's dtype, not in the result's.
 bool asks_truth(const ReduceRow& row) {
   return row.row_class == ReduceClass::Bool || row.row_class == ReduceClass::Count;
 }
@@ -392,7 +392,7 @@ template <int kId>
 Tensor along(const Tensor& x, const MaybeDims& dim, bool keepdim) {
   return reduce(kId, over(kId, x, dim, keepdim, {}));
 }
-/// What the entries of a row share.
+/// The facts that all entries of a row of reduce.def share.
 template <int kId>
 constexpr OpFacts entry_facts() {
   OpFacts facts = kRows[kId].facts.op;

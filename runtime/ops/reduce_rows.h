@@ -1,4 +1,4 @@
-// What a row of reduce.def says of itself behind its formulas.
+// ReduceFacts: the designated initialisers behind the formulas of a row of reduce.def.
 #pragma once
 
 #include "runtime/ops/facts.h"
@@ -12,7 +12,7 @@ struct ReduceFacts {
   bool takes_complex = false;    // its parts are reduced each for itself
   const char* complex_words = nullptr;  // PyTorch's CPU refuses complex numbers in these; its CUDA takes them
   bool refuses_integers = false;        // unless a dtype is given
-  /// What of the elements is reduced, and by which row, where the result is complex or of another dtype than they are.
+  /// If the result is complex or has another dtype than the elements: row `prepared` reduces prepare(x).
   Tensor (*prepare)(const Tensor& x) = nullptr;
   int prepared = -1;
   void (*run_complex)(const Tensor& out, const Request& request) = nullptr;

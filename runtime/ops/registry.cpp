@@ -190,7 +190,7 @@ void check_apart(const OpCall& c, size_t n) {
        "` out= tensors must not overlap.");
 }
 
-// The last words of a call whose result is not what out= may be.
+// Throws unless an out= tensor may take the dtype of a result.
 void check_out_rule(const OpCall& c, const Tensor& result, const Tensor& out) {
   const OpFacts& facts = *c.entry.facts;
   check_out_type(facts.out_of_call ? facts.out_of_call(c, result) : facts.out, c.entry.name, result.dtype(),

@@ -1,4 +1,4 @@
-// What single rows do in a way of their own.
+// Checks, refusals and other ways to a result that belong to single rows of pointwise.def.
 #include "runtime/ops/row_ways.h"
 
 #include "runtime/ops.h"

@@ -1,4 +1,4 @@
-// What single rows of pointwise.def do in a way of their own: the functions that their facts name (RowFacts in pointwise_rows.h).
+// Functions of single rows of pointwise.def, named by the rows' facts (RowFacts in pointwise_rows.h): checks, refusals, other ways to a result.
 #pragma once
 
 #include "runtime/ops/facts.h"

@@ -16,7 +16,8 @@ namespace {
 
 using tensor::Autocast;
 
-// What an entry of that name says, or for functions of the language torch/amp/_lists.tsr, which names them in the order of Autocast.
+// Returns the autocast class of an op from its entry. Functions written in the language have theirs in torch/amp/_lists.tsr, which numbers the
+// classes in the order of Autocast.
 Autocast policy_of(Interpreter& in, std::string_view name, bool cuda) {
   if (name.starts_with("special_")) name.remove_prefix(8);
   for (const OpEntry* entry : tensor::find_op(name))

@@ -178,14 +178,14 @@ static bool writes_self(const OpFunction& function) {
 
 namespace {
 
-// A function is asked about under the object that was called; a native that ends in an op has none.
+// __torch_function__ gets the function object that the script called. A native that ends in an op has no such object and asks nobody.
 bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Value& result) {
   if (args.callee == nullptr) return false;
   const Value callee(static_cast<Object*>(const_cast<NativeFunction*>(args.callee)));
   return call_torch_function(in, state, callee, args, result);
 }
 
-// The op itself, whoever stood at its door. Operands that are no tensors may have a __torch_function__ too.
+// Runs the op after all modes have been asked. Operands of classes that are no tensors may have a __torch_function__ too.
 Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
   return in_torch(in, args, [&]() -> Value {
     Value result;

@@ -92,7 +92,7 @@ int64_t begin_event(Interpreter& in, const std::string& name, Scope scope, const
   return (profiler.session << 32) | at;
 }
 
-// What began within it and did not end, an error left: that ends too.
+// Events that began inside of the event and did not end, because an exception left them, end with it.
 void end_event(TorchState& state, int64_t event) {
   ProfilerEvents& profiler = state.profiler;
   if (event == kNoEvent || profiler.session != event >> 32 || profiler.events.is_undefined()) return;
@@ -157,7 +157,7 @@ void NotedCall::end() { end_event(state_, event_); }
 
 namespace {
 
-// What an index comes down to; a program hears of it once.
+// Returns the op that the profiler shows for an index expression.
 const char* name_of_index(const TorchState& state, const Value& key) {
   bool selects = false;
   const std::span<const Value> items =

@@ -1,4 +1,4 @@
-// What torch.profiler notes: a tuple for each op, node of backward and named block, in a list that the script gets at the end.
+// Events of torch.profiler: a tuple for each op, node of backward and named block, in a list that the script gets at the end.
 //
 // The list is the script's memory from the beginning, and counts to its limits. Nothing is noted, and nothing asked, before
 // kProfiles is set among the modes of the thread.

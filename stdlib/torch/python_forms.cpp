@@ -15,7 +15,7 @@ struct Parameters {
   size_t required = 0;
 };
 
-// Of "tensor split_size dim=".
+// Reads a parameter text such as "tensor split_size dim=".
 Parameters parameters_of(std::string_view text) {
   Parameters found;
   while (!text.empty()) {

@@ -51,13 +51,13 @@ struct AutocastModes {
   Value weights;        // a dict of what the outermost block has cast: (given, cast) by the address of the given tensor
 };
 
-// Who is asked before a function of torch does its work: torch_function.h.
+// The stack of function modes, which are asked before a function of torch does its work: torch_function.h.
 struct FunctionModes {
   std::vector<Value> entered;  // TorchFunctionMode objects, innermost last
   enum Disabled : uint8_t { Nothing, Subclasses, All } disabled = Nothing;
 };
 
-// What torch.profiler has noted: profiler_events.h.
+// The state of torch.profiler: profiler_events.h.
 struct ProfilerEvents {
   Value events;                // a list of tuples; undefined: nobody profiles
   std::vector<uint32_t> open;  // which of them have not ended, innermost last

@@ -23,7 +23,7 @@ constexpr const char* kBinarySymbols[] = {"+", "-", "*", "/", "//", "%", "**", "
 constexpr const char* kUnarySymbols[] = {"-x", "+x", "~x"};
 constexpr const char* kCompareSymbols[] = {"<", "<=", "==", "!=", ">", ">="};
 
-// The entry behind an operator: of the names that share its facts the one with a short way in.
+// Returns the entry behind an operator. Aliases share its facts; only the entry itself has fast pointers.
 const OpEntry* entry_of(std::string_view symbol) {
   for (const OpEntry* entry : tensor::all_ops())
     if (entry->facts->symbol != nullptr && entry->facts->symbol == symbol &&
@@ -102,7 +102,7 @@ bool keeps_order(BinaryOp op) {
   return op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor;
 }
 
-// Under a mode, or with an operand of a class that is no tensor's and may have a __torch_function__.
+// Asks __torch_function__ for a binary operator: under a mode, or with an operand of another class that has the method.
 [[gnu::noinline, gnu::cold]] std::optional<Value> ask_operator(Interpreter& in, BinaryOp op, const Value& self,
                                                                const Value& other, bool reflected) {
   if (op == BinaryOp::DivMod) return {};

@@ -17,7 +17,7 @@ struct ThreadModes {
   FunctionModes function_modes{};
 };
 
-// Whether there is a class to be asked holds for all threads.
+// The bit kHasSubclasses is common to all threads; the other modes belong to one thread.
 constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.
@@ -30,7 +30,7 @@ void save_modes(Interpreter& in, void** mine) {
                                        state.modes, state.autocast, state.function_modes};
 }
 
-// What was kept holds no object afterwards: the main thread's is freed when the interpreter's heap is gone.
+// Moves the kept modes out, so that the kept record holds no object: the main thread's record is freed after the interpreter's heap.
 void load_modes(Interpreter& in, void** mine) {
   TorchState& state = torch_state(in);
   ThreadModes fresh;

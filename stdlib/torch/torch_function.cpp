@@ -22,7 +22,7 @@ using Disabled = FunctionModes::Disabled;
 
 // ---- Who is asked ------------------------------------------------------------------------------------------------------
 
-// The operands to ask, one of each class, subclasses before their bases.
+// The operands whose class is asked, one operand of each class, subclasses before their bases.
 class Asked {
  public:
   explicit Asked(Interpreter& in) : name_(intern(in, "__torch_function__")) {}
@@ -54,7 +54,7 @@ class Asked {
   Str* name_;
 };
 
-// What a call is asked with: func, types, args and, where there are keywords, kwargs.
+// The arguments of a call of __torch_function__: func, types, args and, if the call has keywords, kwargs.
 struct Question {
   Question(Interpreter& in, const Value& function, const Asked& asked, const Args& args, bool with_keywords) : in_(in) {
     std::vector<Value> types;
@@ -224,7 +224,7 @@ Value call_spread(Interpreter& in, const Value& function, const Value& values, c
       Args{given.data(), static_cast<uint32_t>(given.size()), names.empty() ? nullptr : as_tuple(keyword_names)});
 }
 
-// What stands for "this class does not want to be asked": an object of its own, compared by its address.
+// The native function torch._C._disabled_torch_function_impl. A class with this function as __torch_function__ is not asked.
 Value dont_ask(Interpreter& in, const Args& args) { return call_spread(in, args[0], args[2], args[3]); }
 
 bool wants_to_be_asked(Interpreter& in, const TorchState& state, const Type* type) {
@@ -290,7 +290,7 @@ Value convert(Interpreter& in, const TorchState& state, const Value& v, Type* ty
   return call(in, Value(static_cast<Object*>(v.as_object()->type)), {list});
 }
 
-// Whether a function's result stays as it is: what autograd keeps of a tensor.
+// Whether a function's result keeps its class: getters of tensors that autograd holds (grad, _base).
 bool stays(Interpreter& in, const TorchState& state, const Value& function) {
   for (const char* name : {"grad", "_grad", "_base"}) {
     const Value* const property = dict_get_text(state.tensor->attributes(), name);

@@ -34,7 +34,7 @@ struct AskForm {
 bool call_torch_function(Interpreter& in, TorchState& state, const Value& function, const Args& args, Value& result,
                          AskForm form = {});
 
-// The same of a method of Tensor that is not called by its name: an operator, a builtin function of Python. Nothing: there are none to ask.
+// The same for a method of Tensor that an operator or a builtin function of Python stands for. Answers std::nullopt if nobody is to be asked.
 std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
                                  AskForm form = {});
 inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
@@ -44,10 +44,10 @@ inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::i
   return ask_at_door(in, method, operands, form);
 }
 
-// Who wants an operator to go through call_op instead of its short way.
+// Modes under which an operator goes through call_op instead of its fast pointer.
 constexpr uint32_t kNotShort = kAutocasts | kProfiles;
 
-// The same tensor as an instance of a class below Tensor.
+// Makes an object of a class below Tensor that shares the given tensor.
 Value as_instance(Interpreter& in, const Tensor& tensor, Type* type);
 
 // Marks a class that derives from Tensor, and lets its attributes ask: TypeSlots::adjust.

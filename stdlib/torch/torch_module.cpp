@@ -234,7 +234,7 @@ Value tag(Interpreter& in, Type* type, const char* text) {
   return Value::adopt(object);
 }
 
-// An op that takes its tensors one by one in Python: the script part gathers them.
+// Whether an op's function in torch takes its tensors one by one: the library's script part makes a list of them.
 bool is_gathered(std::string_view name) {
   const auto entries = tensor::find_op(name);
   return !entries.empty() && entries[0]->facts->gathers;
