@@ -65,10 +65,7 @@ class ArgumentReader {
   static constexpr const char* kGenerator = "Generator expression must be parenthesized";
 
   T kind(Index i) const { return i < tokens_.size() ? tokens_.kind(i) : T::kEnd; }
-  Index part_end(GrammarPart part, Index i) {
-    const SyntaxNode* const node = match_part(tokens_, part, i, arena_).root;
-    return node != nullptr ? node->last : i;
-  }
+  Index part_end(GrammarPart part, Index i) { return lang::part_end(tokens_, part, i, arena_); }
   Index clauses_end(Index i) {
     return kind(i) == T::kFor || kind(i) == T::kAsync ? part_end(GrammarPart::kClauses, i) : i;
   }

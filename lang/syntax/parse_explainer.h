@@ -118,11 +118,7 @@ class Explainer {
     return first == T::kFrom || first == T::kImport || first == T::kGlobal || first == T::kNonlocal;
   }
   T header() const { return kind(line_) == T::kAsync ? kind(line_ + 1) : kind(line_); }
-  // Returns the token behind the longest piece of text from token `begin` on that the grammar part matches, or `begin` if it matches nothing.
-  std::uint32_t part_end(GrammarPart part, std::uint32_t begin) {
-    const SyntaxNode* node = match_part(tokens_, part, begin, arena_).root;
-    return node != nullptr ? node->last : begin;
-  }
+  std::uint32_t part_end(GrammarPart part, std::uint32_t begin) { return lang::part_end(tokens_, part, begin, arena_); }
   bool spans(GrammarPart part, std::uint32_t begin, std::uint32_t end) {
     return begin < end && part_end(part, begin) == end;
   }

@@ -23,4 +23,10 @@ enum class GrammarPart : std::uint8_t { kBitOr, kDisjunction, kExpression, kName
 
 GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena);
 
+// Returns the token behind the longest such part, or `begin` if no part begins there.
+inline std::uint32_t part_end(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena) {
+  const SyntaxNode* const node = match_part(tokens, part, begin, arena).root;
+  return node != nullptr ? node->last : begin;
+}
+
 }  // namespace tessera::lang

@@ -438,10 +438,14 @@ struct Sliced {
   }
 };
 
+}  // namespace
+
 Tensor alias(const Tensor& self) {
   Tensor out = self.view_of(self.sizes(), self.strides());
   return record_view(out, self, "AliasBackward0", [](Sweep& s) { s.give(0, [&] { return s.g(); }); });
 }
+
+namespace {
 
 // A value may have more leading dimensions of size 1 than the place that it is written to.
 Tensor without_leading_ones(const Tensor& value, int64_t ndim) {

@@ -109,11 +109,6 @@ struct OpEntry {
 
   const OpSchema& schema() const;  // parsed on first use, thread-safe
   bool has(OpFlag flag) const { return flags & flag; }
-  /// "max.dim" of "max.dim(Tensor self, ...".
-  std::string_view form_name() const {
-    const std::string_view schema = schema_text;
-    return schema.substr(0, schema.find('('));
-  }
 
   mutable std::atomic<const OpSchema*> schema_cache{nullptr};
   OpEntry* next = nullptr;

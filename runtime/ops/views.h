@@ -40,4 +40,7 @@ TensorList split_with_sizes(const Tensor& self, Ints sizes, int64_t dim = 0);
 TensorList chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
 TensorList unbind(const Tensor& self, int64_t dim = 0);
 
+/// Another tensor on all of self's memory, in the graph behind self.
+Tensor alias(const Tensor& self);
+
 }  // namespace tessera::tensor

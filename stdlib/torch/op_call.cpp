@@ -206,7 +206,8 @@ Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args
 
 [[gnu::noinline]] Value enter_with_modes(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
   Value result;
-  if (answered_by_others(in, state, args, result)) return result;
+  if ((state.modes & (kHasSubclasses | kHasFunctionModes)) != 0 && answered_by_others(in, state, args, result))
+    return result;
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
   const NotedCall noted(in, function.entries.front()->name, args, function.is_inplace);

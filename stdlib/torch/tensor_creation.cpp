@@ -58,6 +58,21 @@ Value new_of_old(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] { return legacy_tensor(in, args, 1, own, self_of(args).device()); });
 }
 
+// PyTorch copies a subclass by its new_empty(). Tensor's own makes a plain tensor, whose class is another one.
+void check_deep_copy(Interpreter& in, const Value& self) {
+  Str* const name = intern(in, "new_empty");  // names the op: a method that a class may override
+  const Type* const tensor = torch_state(in).tensor;
+  if (!asks_torch_function(self) ||
+      type_lookup(self.as_object()->type, name).as_object() != type_lookup(tensor, name).as_object())
+    return;
+  throw Error(
+      ErrorKind::RuntimeError,
+      "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
+      "implement new_empty() and for which that function returns another instance of the same subclass. You should "
+      "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior "
+      "for new_empty() to return an instance of a different type.");
+}
+
 Value deep_copy(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
     const Tensor& t = self_of(args);
@@ -67,9 +82,11 @@ Value deep_copy(Interpreter& in, const Args& args) {
           "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
           "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
           "https://github.com/pytorch/pytorch/pull/103001");
+    check_deep_copy(in, args[0]);
     Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
     if (t.requires_grad()) set_requires_grad(copy, true);
-    return wrap_tensor(in, std::move(copy));
+    return asks_torch_function(args[0]) ? as_instance(in, copy, args[0].as_object()->type)
+                                        : wrap_tensor(in, std::move(copy));
   });
 }
 

@@ -117,12 +117,13 @@ bool keeps_order(BinaryOp op) {
 
 // `number op tensor` as calls, under the names that PyTorch's profile has.
 [[gnu::noinline, gnu::cold]] Value call_number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number,
-                                                          const Value& given, const Value& right) {
+                                                         const Value& given, const Value& right) {
   if (op == BinaryOp::TrueDiv) return number_op_tensor(in, op, number, tensor_of(right), 0);
   const bool turns = op == BinaryOp::Sub || keeps_order(op);
   const Value operands[] = {turns ? right : given, turns ? given : right};
   if (op == BinaryOp::Sub) return call_op_by_name(in, "rsub", {operands, 2, nullptr, nullptr});
-  return call_op_by_name(in, torch_state(in).binary_ops[static_cast<size_t>(op)]->name, {operands, 2, nullptr, nullptr});
+  return call_op_by_name(in, torch_state(in).binary_ops[static_cast<size_t>(op)]->name,
+                         {operands, 2, nullptr, nullptr});
 }
 
 Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
@@ -144,8 +145,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
   const bool notes = (state.modes & kProfiles) != 0;
-  const bool is_called =
-      notes || ((state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow));
+  const bool is_called = notes || ((state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow));
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
       const unsigned reuse = reusable(left, dying, kLeftDying) | reusable(right, dying, kRightDying);
@@ -197,7 +197,8 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   } else if (is_tensor(state, other) || to_scalar(other, number)) {
     return call_method(in, self, intern(in, std::string(entry->name) + "_"), {other});
   } else {
-    return in.not_implemented;
+    auto answer = ask_in_place(in, op, self, other);
+    return answer ? *std::move(answer) : in.not_implemented;
   }
   return self;
 }
@@ -218,13 +219,20 @@ Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(Plain(tensor_of(self)))); });
 }
 
-Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
-  if (torch_state(in).modes != 0) [[unlikely]]
-    if (const char* const name = kCompareNames[static_cast<size_t>(op)];
-        const auto answer = ask(in, name != nullptr ? name : torch_state(in).compare_ops[static_cast<size_t>(op)]->name,
-                                {self, other}, {false, true}))
-      return *answer;
+// PyTorch names the method of Python's protocol if the first operand is asked, and else the op.
+[[gnu::noinline, gnu::cold]] std::optional<Value> ask_comparison(Interpreter& in, CompareOp op, const Value& self,
+                                                                 const Value& other) {
   const TorchState& state = torch_state(in);
+  const char* const method = kCompareNames[static_cast<size_t>(op)];
+  const bool by_method = method != nullptr && (asks_torch_function(self) || (state.modes & kHasFunctionModes) != 0);
+  return ask_at_door(in, by_method ? method : state.compare_ops[static_cast<size_t>(op)]->name, {self, other},
+                     {false, true});
+}
+
+Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  const TorchState& state = torch_state(in);
+  if (state.modes != 0) [[unlikely]]
+    if (auto answer = ask_comparison(in, op, self, other)) return *std::move(answer);
   const FastPaths& fast = state.compare_ops[static_cast<size_t>(op)]->fast;
   const Value operands[] = {self, other};
   Scalar number;
@@ -233,7 +241,10 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
   if (is_tensor(state, other))
     return in_torch(in, operands,
                     [&] { return wrap_tensor(in, fast.binary(Plain(tensor_of(self)), Plain(tensor_of(other)), 0)); });
-  if (!to_scalar(other, number)) return in.not_implemented;
+  if (!to_scalar(other, number)) {
+    auto answer = ask_comparison(in, op, self, other);
+    return answer ? *std::move(answer) : in.not_implemented;
+  }
   return in_torch(in, operands, [&] { return wrap_tensor(in, fast.tensor_scalar(Plain(tensor_of(self)), number, 0)); });
 }
 

@@ -13,6 +13,9 @@
 #include "lang/objects/class_slots.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "lang/vm/vm.h"
+#include "runtime/ops/views.h"
+#include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -25,12 +28,12 @@ using Disabled = FunctionModes::Disabled;
 // The operands whose class is asked, one operand of each class, subclasses before their bases.
 class Asked {
  public:
-  explicit Asked(Interpreter& in) : name_(intern(in, "__torch_function__")) {}
+  explicit Asked(Interpreter& in) : in_(in) {}
 
   // A tensor's class, or a class of a script that has the method without being a tensor's.
   void add(const Value& v) {
     const bool other = v.is_object() && v.as_object()->kind == ObjectKind::Instance &&
-                       !type_lookup(v.as_object()->type, name_).is_undefined();
+                       !type_lookup(v.as_object()->type, intern(in_, "__torch_function__")).is_undefined();
     if (!other && !asks_torch_function(v)) return;
     Type* const type = v.as_object()->type;
     const auto same = [&](const Value& other) { return other.as_object()->type == type; };
@@ -42,16 +45,14 @@ class Asked {
   // Also those in a list or tuple: torch.stack([a, b]).
   void add_all(const Value& v) {
     add(v);
-    const std::span<const Value> items = is_tuple(v)  ? std::span<const Value>(as_tuple(v)->items, as_tuple(v)->size)
-                                         : is_list(v) ? std::span<const Value>(as_list(v)->items, as_list(v)->size)
-                                                      : std::span<const Value>();
-    for (const Value& item : items) add(item);
+    if (!is_sequence(v)) return;
+    for (const Value& item : items_of(v)) add(item);
   }
 
   std::vector<Value> values;
 
  private:
-  Str* name_;
+  Interpreter& in_;
 };
 
 // The arguments of a call of __torch_function__: func, types, args and, if the call has keywords, kwargs.
@@ -146,9 +147,10 @@ bool call_torch_function(Interpreter& in, TorchState& state, const Value& functi
 std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
                                  AskForm form) {
   TorchState& state = torch_state(in);
-  const bool any =
-      (state.modes & kHasFunctionModes) != 0 || std::any_of(operands.begin(), operands.end(), asks_torch_function);
-  if (!any) return {};
+  const auto may_answer = [](const Value& v) {
+    return asks_torch_function(v) || (v.is_object() && v.as_object()->kind == ObjectKind::Instance);
+  };
+  if ((state.modes & kHasFunctionModes) == 0 && std::none_of(operands.begin(), operands.end(), may_answer)) return {};
   const Value function = find_attr(in, Value(static_cast<Object*>(state.tensor)), intern(in, std::string(method)));
   Value result;
   const Args args{operands.begin(), static_cast<uint32_t>(operands.size())};
@@ -281,11 +283,11 @@ namespace {
 // Tensors among the results become instances of the class, in tuples and lists too.
 Value convert(Interpreter& in, const TorchState& state, const Value& v, Type* type) {
   if (is_tensor(state, v)) return v.as_object()->type->is_subtype_of(type) ? v : as_instance(in, tensor_of(v), type);
-  if (!is_tuple(v) && !is_list(v)) return v;
-  const std::span<const Value> items = is_tuple(v) ? std::span<const Value>(as_tuple(v)->items, as_tuple(v)->size)
-                                                   : std::span<const Value>(as_list(v)->items, as_list(v)->size);
-  std::vector<Value> converted;
-  for (const Value& item : items) converted.push_back(convert(in, state, item, type));
+  if (!is_sequence(v)) return v;
+  in.vm().check_native_stack();
+  const std::span<const Value> items = items_of(v);
+  std::vector<Value> converted(items.begin(), items.end());  // making an object may run a script that changes the list
+  for (Value& item : converted) item = convert(in, state, item, type);
   const Value list = make_list(in, converted.data(), converted.size());
   return call(in, Value(static_cast<Object*>(v.as_object()->type)), {list});
 }
@@ -324,10 +326,7 @@ Value as_subclass(Interpreter& in, const Args& args) {
     throw Error(ErrorKind::TypeError,
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                 "Make sure your class inherits from Tensor.");
-  return in_torch(in, args, [&] {
-    const Tensor& self = tensor_of(args[0]);
-    return as_instance(in, self.view_of(self.sizes(), self.strides(), 0), type);
-  });
+  return in_torch(in, args, [&] { return as_instance(in, tensor::alias(tensor_of(args[0])), type); });
 }
 
 // ---- Modes -------------------------------------------------------------------------------------------------------------
