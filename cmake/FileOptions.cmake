@@ -67,6 +67,13 @@ if(TESSERA_SANITIZE)
   set(options ${TESSERA_GRAMMAR_OPTIMISE})
 endif()
 tessera_file_word(sanitized-templates ANY ${options})
+# Constants that ask whether a function's address is null: under these sanitizers g++ does not accept the question in a constant expression
+# (GCC bug 71962).
+set(options)
+if(TESSERA_SANITIZE)
+  set(options -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
+endif()
+tessera_file_word(constant-addresses GNU ${options})
 # The opcode loop: one jump for each opcode, and every target of a jump at the beginning of half a cache line (docs/building.md).
 tessera_file_word(opcode-loop GNU -fno-gcse -fno-crossjumping -falign-labels=32)
 # No line says this: files that Highway compiles for every instruction set are known by their #include.

@@ -1,4 +1,5 @@
 // pointwise.def as rows, derivatives, C++ functions and registry entries.
+// compile: constant-addresses (a row's own ways are known when it is compiled)
 #include "runtime/ops/pointwise_rows.h"
 
 #include "runtime/autograd/record.h"
