@@ -115,15 +115,14 @@ std::string history_line(std::string_view block) {
 std::string block_of_history_line(std::string_view line) {
   std::string block;
   block.reserve(line.size());
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\\' && i + 1 < line.size()) {
-      ++i;
-      block += line[i] == 'n' ? '\n' : line[i];
-    } else {
-      block += line[i];
-    }
+  while (true) {  // pieces between backslashes: 10,000 blocks are read before the first prompt
+    const size_t end = line.find('\\');
+    block += line.substr(0, end);
+    if (end == line.npos) return block;
+    if (end + 1 == line.size()) return block += '\\';
+    block += line[end + 1] == 'n' ? '\n' : line[end + 1];
+    line.remove_prefix(end + 2);
   }
-  return block;
 }
 
 History::History(std::string path) : path_(std::move(path)) {
@@ -168,6 +167,7 @@ void History::read_new(File& file) {
   }
   const std::string text = file.read_from(read_to_);
   std::vector<std::string> found;
+  found.reserve(text.size() / 32);
   size_t at = 0;
   for (size_t end; (end = text.find('\n', at)) != text.npos; at = end + 1) {
     const std::string_view line(text.data() + at, end - at);
