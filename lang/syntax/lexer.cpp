@@ -363,7 +363,7 @@ void Lexer::begin_line(Input& in) {
     }
   }
   in.bump(at - offset(in.current()));
-  if (at < end) change_indentation(indent, {at, at});
+  if (at < end && text_[at] != '\\') change_indentation(indent, {at, at});  // a backslash that joins no lines is the fault
   at_line_begin_ = false;
 }
 
@@ -383,14 +383,13 @@ void Lexer::change_indentation(Indent indent, Span here) {
     indents_.push_back(indent);
     return add(T::kIndent, {source_.line_begin(source_.line_number(here.begin)), here.begin});
   }
-  while (indent.column < indents_.back().column) {
-    indents_.pop_back();
-    if (indent.column > indents_.back().column) {
-      return fail_indentation(kIndentationError, "unindent does not match any outer indentation level", here);
-    }
-    add(T::kDedent, here);
-  }
-  if (indent.alternate != indents_.back().alternate) mixed();
+  // The fault comes before the first DEDENT, as for CPython.
+  std::size_t kept = indents_.size();
+  while (indent.column < indents_[kept - 1].column) --kept;
+  if (indent.column > indents_[kept - 1].column)
+    return fail_indentation(kIndentationError, "unindent does not match any outer indentation level", here);
+  if (indent.alternate != indents_[kept - 1].alternate) return mixed();
+  for (; indents_.size() > kept; indents_.pop_back()) add(T::kDedent, here);
 }
 
 // ---- f-strings ----------------------------------------------------------------------------------------------------------

@@ -153,7 +153,8 @@ std::optional<Fault> number_fault(std::string_view text, std::uint32_t begin, st
     if (radix.base < 10 && radix.base > 0 && is_digit(after)) {
       return Fault{std::string("invalid digit '") + after + "' in " + radix.name + " literal", {end + 1, end + 2}};
     }
-    return Fault{invalid, radix.base == 0 ? Span{end - 1, end} : Span{end, end + 1}};
+    // Behind the point of `1._` CPython has not yet begun to read digits, whose separator the underscore could be.
+    return Fault{invalid, radix.base == 0 || number.back() == '.' ? Span{end - 1, end} : Span{end, end + 1}};
   }
   if (is_digit(next) && radix.base > 0 && radix.base < 10) {
     return Fault{std::string("invalid digit '") + next + "' in " + radix.name + " literal", {end, end + 1}};
@@ -161,9 +162,11 @@ std::optional<Fault> number_fault(std::string_view text, std::uint32_t begin, st
   if ((next == 'e' || next == 'E') && (at(text, end + 1) == '+' || at(text, end + 1) == '-')) {
     return Fault{invalid, {end + 1, end + 2}};
   }
+  const std::optional<Fault> zeros = leading_zero_fault(number, begin);
+  if (zeros && next != 'e' && next != 'E') return zeros;
   bool goes_on = static_cast<unsigned char>(next) >= 0x80 || is_identifier_part(static_cast<unsigned char>(next));
   if (goes_on && !keyword_may_follow(text.substr(end))) return Fault{invalid, {end - 1, end}};
-  return leading_zero_fault(number, begin);
+  return zeros;
 }
 
 std::optional<Fault> name_fault(std::string_view text, Span name) {

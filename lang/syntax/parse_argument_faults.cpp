@@ -35,15 +35,16 @@ class ArgumentReader {
     const List more = arguments(end + 1);
     if (more.end == end + 1) return {};
     // To refuse them CPython has read on, behind an expression that follows without a comma: the text may end in a bracket there.
-    const Index last = faults::begins_operand(kind(more.end)) ? more.end : end + 1;
-    if (const Index read = match_part(tokens_, GrammarPart::kExpression, last, arena_).furthest; kind(read) == T::kError)
-      return ArgumentFault{"", read, read + 1};
+    const bool goes_on = faults::begins_operand(kind(more.end));
+    const Index read = match_part(tokens_, GrammarPart::kExpression, goes_on ? more.end : end + 1, arena_).furthest;
+    if (kind(read) == T::kError) return ArgumentFault{"", read, read + 1};
     const bool more_follow = kind(more.end) == T::kComma;
     Index shown = std::max(furthest, more_follow ? more.end + 1 + is_name(kind(more.end + 1)) : more.end);
+    if (goes_on) shown = std::max(shown, read);
     if (more_follow && (kind(more.end + 1) == T::kStar || kind(more.end + 1) == T::kDoubleStar))
       shown = std::max(shown, match_part(tokens_, GrammarPart::kExpression, more.end + 2, arena_).furthest);
     return ArgumentFault{list.unpacks ? "positional argument follows keyword argument unpacking" : "positional argument follows keyword argument",
-                         shown, shown + 1};
+                         shown, shown + 1, more.tried};
   }
 
   Index misplaced(Index limit) {
@@ -59,6 +60,7 @@ class ArgumentReader {
   struct List {
     Index end;              // behind the last argument
     Index last_positional;  // the first token of the last positional argument
+    Index tried = 0;        // the expression of the last argument that was looked at, also if it could not be read
     bool unpacks = false;   // whether there is a `**`
   };
 
@@ -74,10 +76,11 @@ class ArgumentReader {
   // Reads one argument at token `i`. Returns the token behind the argument, or `i` if no argument begins there or if the argument may not
   // follow the arguments before it.
   Index argument(Index i, List& list, bool& keywords) {
+    list.tried = i;
     const bool starred = kind(i) == T::kStar, double_starred = kind(i) == T::kDoubleStar, keyword = is_keyword(i);
     if (starred || double_starred || keyword) {
       if (starred && list.unpacks) return i;
-      const Index value = i + 1 + keyword;
+      const Index value = list.tried = i + 1 + keyword;
       const Index end = part_end(GrammarPart::kExpression, value);
       if (end == value) return i;
       keywords |= !starred;

@@ -12,6 +12,8 @@ namespace tessera::lang {
 struct ArgumentFault {
   const char* message;
   std::uint32_t first, last;  // the tokens that the error shows
+  // The expression of the last argument that CPython reads before it raises this error: a fault in that expression is raised instead. 0: none.
+  std::uint32_t expression = 0;
 };
 
 // Returns the fault of the arguments that begin at token `begin`, behind the call's parenthesis. `furthest` is the furthest token that has

@@ -51,6 +51,7 @@ class Explainer {
   Answer missing_else();
   Answer assignment_in_expression();
   Answer assignment_in_call();
+  Answer assigned_operand(std::uint32_t begin, std::uint32_t assign);
   Answer generator_as_keyword();
   Answer dict_item();
   Answer double_star_in_parentheses();
@@ -67,6 +68,8 @@ class Explainer {
   Answer assignment_in_list();
   Answer parameters();
   Answer arguments();
+  Answer unread_trailer();
+  Answer argument_mistake(std::uint32_t begin);
   Answer early_generator();
   Answer behind_name();
   Answer case_pattern();
@@ -86,6 +89,7 @@ class Explainer {
     const std::string_view name = kind(index) == T::kName ? source_.text(span(index)) : std::string_view();
     return name == "print" || name == "exec";
   }
+  bool is_soft_keyword(std::uint32_t index) const;
   T before() const { return at_ > 0 ? kind(at_ - 1) : T::kNewline; }
   Span span(std::uint32_t index) const { return tokens_.spans[index]; }
   Span whole(std::uint32_t index) const;
@@ -105,6 +109,11 @@ class Explainer {
   bool follows_comprehension_in(std::uint32_t item) const;
   bool in_brackets() const { return opener_ != kNowhere; }
   bool in_field() const;
+  // Whether CPython reads what begins at `begin` by its rule `expression`, and no part of one as behind the `if` and `in` of a comprehension.
+  bool is_expression(std::uint32_t begin) const {
+    const T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
+    return (separator != T::kIf || begin - 1 == line_) && !(separator == T::kIn && follows_comprehension_in(begin));
+  }
   std::uint32_t shown_begin(std::uint32_t begin, std::uint32_t end);
   bool in_call() const {
     return in_brackets() && kind(opener_) == T::kLeftParen && opener_ > 0 && ends_operand(kind(opener_ - 1));
@@ -144,6 +153,7 @@ class Explainer {
   std::uint32_t at_;
   std::uint32_t line_;    // the first token of the logical line
   std::uint32_t opener_;  // the innermost open bracket or field of an f-string around at_, or kNowhere
+  std::uint32_t first_ = 0;  // no item begins before this token, which behind_name() takes for the first one of an expression
   int depth_ = 0;         // how many behind_name() this one is in
   Arena arena_;
 };

@@ -75,8 +75,11 @@ void Explainer::step_back() {
   if (here() == T::kGreater && before() == T::kLess && span(at_ - 1).end == span(at_).begin) --at_;
   if (in_brackets() || !is_simple()) return;
   const std::uint32_t colon = first_in_line(T::kColon);
-  if (colon >= at_ || colon == line_ || !spans(GrammarPart::kExpression, line_, colon)) return;
-  const std::string name = spans(GrammarPart::kBitOr, line_, colon) ? name_of(line_) : "expression";
+  if (colon >= at_) return;
+  std::uint32_t begin = colon;  // of the simple statement
+  while (begin > line_ && kind(begin - 1) != T::kSemicolon) --begin;
+  if (colon == begin || !spans(GrammarPart::kStarExpressions, begin, colon)) return;
+  const std::string name = spans(GrammarPart::kBitOr, begin, colon) ? name_of(begin) : "expression";
   const bool target = name == "name" || name == "attribute" || name == "subscript";
   const bool annotated = part_end(GrammarPart::kExpression, colon + 1) > colon + 1;
   if (!target && !annotated) at_ = colon;
@@ -137,6 +140,7 @@ std::uint32_t Explainer::lambda_colon(std::uint32_t lambda) const {
 std::uint32_t Explainer::item_begin(std::uint32_t index, bool conditional_too) const {
   std::uint32_t closed = 0;
   for (std::uint32_t i = index; i > line_; --i) {
+    if (i == first_) return i;
     T token = kind(i - 1);
     if (is_closing(token) || token == T::kFClose || token == T::kFEnd) {
       ++closed;
@@ -296,7 +300,7 @@ SyntaxError Explainer::lexical() const {
 // CPython looks whether an expression follows an expression; if that runs into broken text or into the line below an open bracket, it is
 // the text that is shown.
 bool Explainer::next_expression_is_broken() {
-  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here())) return false;
+  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here()) || !is_expression(item_begin(at_))) return false;
   const std::uint32_t furthest = match_part(tokens_, GrammarPart::kExpression, at_, arena_).furthest;
   return kind(furthest) == T::kError || opens_above(furthest);
 }
@@ -343,6 +347,7 @@ SyntaxError Explainer::explain() {
                                    &Explainer::starred_in_parentheses,
                                    &Explainer::comprehension_target,
                                    &Explainer::arguments,
+                                   &Explainer::unread_trailer,
                                    &Explainer::missing_colon,
                                    &Explainer::exception_list,
                                    &Explainer::missing_exception_type,

@@ -68,17 +68,7 @@ Explainer::Answer Explainer::assignment_in_expression() {
   const T separator = kind(begin - 1);  // a colon is that of a lambda, a slice, a format or a dict: none takes a named expression behind it
   const bool condition = separator == T::kIf && begin - 1 != line_;
   if (separator == T::kColon || condition || separator == T::kElse || !spans(GrammarPart::kBitOr, begin, at_)) return {};
-  std::uint32_t end = part_end(GrammarPart::kBitOr, at_ + 1);
-  if (runs_out(end)) return lexical();
-  if (end == at_ + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
-  if (begin + 1 == at_ && is_name(kind(begin))) {
-    return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
-  }
-  std::string name = name_of(begin);
-  for (const char* never : {"list", "tuple", "generator expression", "True", "None", "False"}) {
-    if (name == never) return {};
-  }
-  return error(span(begin, at_), "cannot assign to " + name + " here. Maybe you meant '==' instead of '='?");
+  return assigned_operand(begin, at_);
 }
 
 Explainer::Answer Explainer::assignment_in_call() {
@@ -89,12 +79,12 @@ Explainer::Answer Explainer::assignment_in_call() {
   if (only == T::kTrue || only == T::kFalse || only == T::kNone) {
     return error(span(begin, at_ + 1), "cannot assign to " + std::string(source_.text(span(begin))));
   }
-  return error(span(begin, at_ + 1), "expression cannot contain assignment, perhaps you meant \"==\"?");
+  return error(span(shown_begin(begin, at_), at_ + 1), "expression cannot contain assignment, perhaps you meant \"==\"?");
 }
 
 // f(a=b for b in c)
 Explainer::Answer Explainer::generator_as_keyword() {
-  if (here() != T::kFor || !in_call()) return {};
+  if (here() != T::kFor || !in_call() || (header() == T::kDef && opener_ == line_ + 2)) return {};
   std::uint32_t value = item_begin(at_, true);
   if (value < 2 || kind(value - 1) != T::kAssign || !is_name(kind(value - 2))) return {};
   if (kind(at_ + 1) == T::kRightParen || !spans(GrammarPart::kExpression, value, at_)) return {};
@@ -110,7 +100,7 @@ Explainer::Answer Explainer::dict_item() {
     std::uint32_t end = std::max(part_end(GrammarPart::kBitOr, at_ + 1), at_ + 1);
     return error(span(at_, end), "cannot use a starred expression in a dictionary value");
   }
-  if (here() == T::kFor && kind(opener_ + 1) == T::kDoubleStar) {
+  if (here() == T::kFor && kind(opener_ + 1) == T::kDoubleStar && spans(GrammarPart::kBitOr, opener_ + 2, at_)) {
     return error(span(opener_ + 1), "dict unpacking cannot be used in dict comprehension");
   }
   const std::uint32_t begin = argument_begin(at_);
@@ -135,9 +125,23 @@ Explainer::Answer Explainer::comprehension_target() {
   std::uint32_t last = before() == T::kComma ? at_ - 1 : item_begin(at_, true);
   if (!begins_operand(kind(at_ + 1)) && kind(at_ + 1) != T::kStar) return {};
   if (last == opener_ + 1 || (before() != T::kComma && kind(last - 1) != T::kComma)) return {};
-  if (!spans(GrammarPart::kStarExpressions, opener_ + 1, at_)) return {};
+  std::uint32_t item = opener_ + 1;
+  while (item < at_) {
+    const std::uint32_t end = part_end(GrammarPart::kNamedExpression, item + (kind(item) == T::kStar));
+    if (end <= item || (end < at_ && kind(end) != T::kComma)) return {};
+    item = end + 1;
+  }
+  if (Answer answer = first_bad_target(at_ + 1, part_end(GrammarPart::kStarExpressions, at_ + 1), T::kFor)) return answer;
+  if (part_end(GrammarPart::kClauses, at_) == at_) return {};
   return error(span(opener_ + 1, before() == T::kComma ? at_ - 1 : at_),
                "did you forget parentheses around the comprehension target?");
+}
+
+// CPython 3.11 compares the name's length alone, so that `c` and `mat` are taken for `case` and `match`.
+bool Explainer::is_soft_keyword(std::uint32_t index) const {
+  if (kind(index) >= T::kSoftMatch && kind(index) <= T::kSoftUnderscore) return true;
+  const std::string_view name = kind(index) == T::kName ? source_.text(span(index)) : std::string_view("-");
+  return std::string_view("case").starts_with(name) || std::string_view("match").starts_with(name);
 }
 
 Explainer::Answer Explainer::missing_comma() {
@@ -147,12 +151,13 @@ Explainer::Answer Explainer::missing_comma() {
   T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
   bool parameter = header() == T::kDef && opener_ == line_ + 2 && separator != T::kAssign && separator != T::kColon;
   if (parameter) return {};
-  if (separator == T::kIf || (separator == T::kIn && follows_comprehension_in(begin))) return {};
-  if (kind(begin) >= T::kSoftMatch && kind(begin) <= T::kSoftUnderscore) return {};
+  if (separator == T::kLambda || !is_expression(begin)) return {};
+  if (is_soft_keyword(begin)) return {};
   if (is_name(kind(begin)) && (kind(begin + 1) == T::kString || kind(begin + 1) == T::kFStart)) return {};
   if (!spans(GrammarPart::kDisjunction, begin, next)) return {};
   std::uint32_t end = part_end(GrammarPart::kExpression, next);
   if (end == next) return {};
+  if (opens_above(end)) return lexical();
   return error(span(shown_begin(begin, next), end), "invalid syntax. Perhaps you forgot a comma?");
 }
 
@@ -240,6 +245,17 @@ Explainer::Answer Explainer::parameters() {
   return {};
 }
 
+// f(a=1, print 1): CPython reads the arguments that it will refuse, and tells of a fault in one of them first.
+Explainer::Answer Explainer::argument_mistake(std::uint32_t begin) {
+  if (begin == 0 || depth_ >= kMostNames) return {};
+  Explainer inner(source_, tokens_, match_part(tokens_, GrammarPart::kExpression, begin, arena_).furthest);
+  inner.depth_ = depth_ + 1;
+  inner.first_ = begin;
+  for (Mistake mistake : {&Explainer::behind_name, &Explainer::old_print, &Explainer::missing_else, &Explainer::missing_comma, &Explainer::assignment_in_call})
+    if (Answer answer = (inner.*mistake)()) return answer;
+  return {};
+}
+
 // The calls around the fault, from the innermost one on.
 Explainer::Answer Explainer::arguments() {
   for (std::uint32_t open = opener_; open != kNowhere && open > line_; open = find_opener(open)) {
@@ -247,7 +263,21 @@ Explainer::Answer Explainer::arguments() {
     if (header() == T::kSoftCase || (open == line_ + 2 && header() == T::kDef)) continue;
     const auto fault = argument_fault(tokens_, open + 1, at_, arena_);
     if (!fault) continue;
+    if (Answer answer = argument_mistake(fault->expression)) return answer;
     return kind(fault->first) == T::kError ? lexical() : error(span(fault->first, fault->last), fault->message);
+  }
+  return {};
+}
+
+// f(yield 1): CPython cannot read the call, and sees its parentheses as an expression of their own behind the function.
+Explainer::Answer Explainer::unread_trailer() {
+  if (depth_ >= kMostNames) return {};
+  for (std::uint32_t open = opener_; open != kNowhere && open > line_; open = find_opener(open)) {
+    if ((kind(open) != T::kLeftParen && kind(open) != T::kLeftBracket) || !ends_operand(kind(open - 1)) || (open == line_ + 2 && header() == T::kDef)) continue;
+    Explainer outer(source_, tokens_, open);
+    outer.depth_ = depth_ + 1;
+    for (Mistake mistake : {&Explainer::missing_else, &Explainer::missing_comma})
+      if (Answer answer = (outer.*mistake)()) return answer;
   }
   return {};
 }
@@ -270,6 +300,7 @@ Explainer::Answer Explainer::behind_name() {
   if (furthest <= at_) return {};
   Explainer inner(source_, tokens_, furthest);
   inner.depth_ = depth_ + 1;
+  inner.first_ = at_;
   for (Mistake mistake : {&Explainer::behind_name, &Explainer::old_print, &Explainer::missing_else, &Explainer::missing_comma})
     if (Answer answer = (inner.*mistake)()) return answer;
   return {};
@@ -415,6 +446,18 @@ Explainer::Answer Explainer::list_of_targets() {
   return {};
 }
 
+// [begin, assign) `=` where CPython reads a named expression.
+Explainer::Answer Explainer::assigned_operand(std::uint32_t begin, std::uint32_t assign) {
+  const std::uint32_t end = part_end(GrammarPart::kBitOr, assign + 1);
+  if (runs_out(end) || opens_above(end)) return lexical();
+  if (end == assign + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
+  if (begin + 1 == assign && is_name(kind(begin))) return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+  const std::string name = name_of(begin);
+  for (const char* never : {"list", "tuple", "generator expression", "True", "None", "False"})
+    if (name == never) return {};
+  return error(span(begin, assign), "cannot assign to " + name + " here. Maybe you meant '==' instead of '='?");
+}
+
 // a, b c = 1: what CPython takes for a list of expressions is searched for assignments.
 Explainer::Answer Explainer::assignment_in_list() {
   if (!is_simple() || in_brackets()) return {};
@@ -424,12 +467,8 @@ Explainer::Answer Explainer::assignment_in_list() {
   std::uint32_t i = part_end(GrammarPart::kExpression, line_);
   if (i == line_ || kind(i) != T::kComma) return {};
   for (++i; i < tokens_.size();) {
-    if (is_name(kind(i)) && kind(i + 1) == T::kAssign) {
-      const std::uint32_t end = part_end(GrammarPart::kBitOr, i + 2);
-      if (runs_out(end)) return lexical();
-      if (end == i + 2 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
-      return error(span(i, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
-    }
+    if (const std::uint32_t operand = part_end(GrammarPart::kBitOr, i); operand > i && kind(operand) == T::kAssign)
+      return assigned_operand(i, operand);
     const std::uint32_t end = part_end(GrammarPart::kExpression, i);
     if (end == i) return {};
     i = kind(end) == T::kComma ? end + 1 : end;
@@ -439,7 +478,13 @@ Explainer::Answer Explainer::assignment_in_list() {
 
 Explainer::Answer Explainer::indentation() {
   constexpr auto kClass = SyntaxError::Class::kIndentationError;
-  if (here() == T::kIndent) return error(span(at_), "unexpected indent", kClass);
+  if (here() == T::kIndent) {  // CPython shows the last character of the indentation
+    const bool handlers = at_ > 0 && kind(line_begin(at_ - 1)) == T::kTry;  // try: x, and an indented line
+    const char* const message = handlers ? "expected 'except' or 'finally' block" : "unexpected indent";
+    SyntaxError result = error({span(at_).end - 1, span(at_).end}, message, handlers ? SyntaxError::Class::kSyntaxError : kClass);
+    result.no_end = true;
+    return result;
+  }
   if (here() == T::kDedent) return error_at_last("unexpected unindent", kClass);
   return {};
 }
