@@ -115,6 +115,10 @@ std::optional<int> apply_options(Interpreter& in, const Options& options, Termin
     if (!options.device.empty()) set_default_device(in, options.device);
     if (!options.flags.warn_options.empty() || options.flags.dev_mode)
       in.import("warnings");  // also for warnings of natives
+    const char* const streams = options.flags.ignore_environment ? nullptr : std::getenv("PYTHONIOENCODING");
+    if (streams != nullptr && *streams != '\0') in.import("sys");  // print() writes through its stdout
+  } catch (const Thrown& thrown) {
+    return report(in, terminal, thrown.exception);
   } catch (const Error& error) {
     terminal.write_error("tsr: --device " + options.device + ": " + error.message + "\n");
     return 2;

@@ -7,6 +7,7 @@
 #include "lang/core/make_object.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/types/codec.h"
 #include "lang/types/dict.h"
 #include "lang/types/format.h"
 #include "lang/types/str.h"
@@ -36,22 +37,19 @@ Value replaced(Interpreter& in, const char* stream, const char* first) {
 // A reconfigured sys.stdout counts as replaced, because the host writes UTF-8 unchanged (stdlib/python/sys.tsr).
 Value replaced_stdout(Interpreter& in) { return replaced(in, "stdout", "_plain_stdout"); }
 
-// The host's output takes no lone surrogates: the text before them is written, then it raises.
+// The host's output takes no lone surrogates: the text before them is written, then sys.stdout gets the rest, whose error handler decides.
 void append_text(Interpreter& in, std::string& out, const Value& value) {
   if (!value.is_object()) {
     out += str_text(in, value);
     return;
   }
   const Value text = str(in, value);
-  if (!as_str(text)->is_ascii()) {
-    try {
-      check_encodable(in, text);
-    } catch (const Thrown&) {
-      if (in.host().write_out) in.host().write_out(out);
-      throw;
-    }
+  if (has_surrogates(text_of(text))) {
+    if (in.host().write_out) in.host().write_out(std::exchange(out, {}));
+    call_method(in, get_attr(in, Value(in.import("sys")), intern(in, "stdout")), in.names->write, {text});
+  } else {
+    out += text_of(text);
   }
-  out += text_of(text);
 }
 
 void flush(Interpreter& in, const Value& file) {
@@ -126,7 +124,7 @@ Value line_of(Interpreter& in, const Value& file) {
 }
 
 Value input_function(Interpreter& in, const Args& args) {
-  const Value source = replaced(in, "stdin", "__stdin__");
+  const Value source = replaced(in, "stdin", "_plain_stdin");
   const Value shown = replaced_stdout(in);
   for (const auto& [stream, name] : {std::pair{&source, "stdin"}, std::pair{&shown, "stdout"}})
     if (stream->is_none()) throw Error(ErrorKind::RuntimeError, std::string("input(): lost sys.") + name);
@@ -134,13 +132,18 @@ Value input_function(Interpreter& in, const Args& args) {
     call_method(in, shown, in.names->write, {str(in, args[0])});
     flush(in, shown);
   } else if (!args[0].is_undefined() && in.host().write_out) {
-    in.host().write_out(str_text(in, args[0]));
+    std::string prompt;
+    append_text(in, prompt, args[0]);
+    in.host().write_out(prompt);
   }
   if (!source.is_undefined()) return line_of(in, source);
   std::string line;
   if (!in.host().read_line || !in.host().read_line(line)) end_of_input();
   if (!line.empty() && line.back() == '\n') line.pop_back();
-  return make_str_lossy(in, line);
+  const Value text = make_str_lossy(in, line);
+  if (text_of(text) == line) return text;
+  const Value errors = get_attr(in, get_attr(in, Value(in.import("sys")), intern(in, "stdin")), intern(in, "errors"));
+  return decode_text(in, line, "utf-8", str_text(in, errors));
 }
 
 Value open_function(Interpreter& in, const Args& args) {

@@ -18,6 +18,12 @@ Value encode_text(Interpreter& in, const Value& text, std::string_view encoding,
 // Refuses a str that CPython could not hand to C code, as it hands the names of encodings and of error handlers: one with lone surrogates
 // (UnicodeEncodeError) or with a null character (ValueError).
 void check_c_text(Interpreter& in, const Value& text);
+// Whether there are lone surrogates in the text, which UTF-8 leaves to the error handler.
+inline bool has_surrogates(std::string_view text) noexcept {
+  for (size_t at = text.find('\xed'); at != text.npos; at = text.find('\xed', at + 1))
+    if (static_cast<unsigned char>(text[at + 1]) >= 0xa0) return true;
+  return false;
+}
 // A str.
 Value decode_text(Interpreter& in, std::string_view bytes, std::string_view encoding, std::string_view errors);
 // The name by which `codecs.lookup` knows a native encoding; empty: it is none.

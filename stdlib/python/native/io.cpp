@@ -2,6 +2,7 @@
 // writing stand in text_file_read.cpp and text_file_write.cpp.
 // compile: few-inlines (no faster with more inlines)
 #include <fcntl.h>
+#include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,8 +62,8 @@ Value file_fileno(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "fileno");
-  check_open(in, f);
   if (f->place == Place::Memory) throw_unsupported(in, "fileno");
+  check_open(in, f);
   return Value::integer(f->fd);
 }
 
@@ -314,8 +315,11 @@ void set_encoding(Interpreter& in, TextFile* f, const Value& encoding, const Val
     call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup_error")), {make_str(in, f->errors_name)});
   f->codec = f->codec_encoder = f->codec_decoder = Value();
   const std::string& name = f->errors_name;
-  f->on_error = name == "ignore" ? OnError::Ignore : name == "replace" ? OnError::Replace : OnError::Strict;
-  const bool native_errors = name == "strict" || name == "ignore" || name == "replace";
+  f->on_error = name == "ignore"            ? OnError::Ignore
+                : name == "replace"         ? OnError::Replace
+                : name == "surrogateescape" ? OnError::SurrogateEscape
+                                            : OnError::Strict;
+  const bool native_errors = name == "strict" || f->on_error != OnError::Strict;
   if (find_encoding(f->encoding_name, f->encoding) && native_errors) return;
   const Value codec = call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup")),
                            {make_str(in, f->encoding_name)});
@@ -337,7 +341,8 @@ void set_text_options(Interpreter& in, TextFile* f, const Value& encoding, const
 
 // print() leaves the work to standard output when that is not plain any more.
 void note_options(Interpreter& in, const Value& file, const TextFile* f) {
-  if (f->encoding == Encoding::Utf8 && f->codec.is_undefined() && f->errors_name == "strict" && !f->newline.starts_with('\r')) return;
+  // print() writes UTF-8 itself and leaves what cannot be encoded to the file.
+  if (f->encoding == Encoding::Utf8 && f->codec.is_undefined() && !f->newline.starts_with('\r')) return;
   const Module* const sys = in.modules().find("sys");
   if (sys == nullptr) return;
   const Value* const plain = dict_get_text(sys->dict, "_plain_stdout");
@@ -474,6 +479,41 @@ Value open_file(Interpreter& in, const Args& args) {
   return made;
 }
 
+// The encoding and the error handler of the standard streams. An empty encoding stands for UTF-8.
+struct StandardEncoding {
+  std::string encoding, errors = "strict";
+};
+
+// CPython's stdin and stdout keep undecodable bytes in UTF-8 mode and in the locales C, POSIX and C.UTF-8.
+bool escapes_surrogates(Interpreter& in) {
+  const char* const mode = in.host().flags.ignore_environment ? nullptr : std::getenv("PYTHONUTF8");
+  if (x_option(in, "utf8") != nullptr) return *x_option(in, "utf8") != "0";
+  if (mode != nullptr && mode[0] == '1') return true;
+  const locale_t locale = newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (locale == nullptr) return true;  // setlocale() would leave the locale C
+  freelocale(locale);
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view name = value;
+    return name == "C" || name == "POSIX" || name == "C.UTF-8" || name == "C.utf8" || name == "UTF-8";
+  }
+  return true;
+}
+
+StandardEncoding standard_encoding(Interpreter& in) {
+  StandardEncoding made;
+  if (!in.limits.environment) return made;
+  const char* const text = in.host().flags.ignore_environment ? nullptr : std::getenv("PYTHONIOENCODING");
+  const std::string given = text == nullptr ? "" : text;
+  const size_t colon = std::min(given.find(':'), given.size());
+  made.encoding = given.substr(0, colon);
+  if (colon + 1 < given.size()) made.errors = given.substr(colon + 1);
+  else if (made.encoding.empty() && escapes_surrogates(in)) made.errors = "surrogateescape";
+  if (made.encoding.empty() && colon + 1 < given.size()) made.encoding = "utf-8";
+  return made;
+}
+
 Value standard_stream(Interpreter& in, const Args& args) {
   static constexpr const char* kNames[] = {"<stdin>", "<stdout>", "<stderr>"};
   const int64_t which = int_argument(in, args[0]);
@@ -487,7 +527,15 @@ Value standard_stream(Interpreter& in, const Args& args) {
   f->owns_fd = false;
   f->name = make_str(in, kNames[which]);
   f->mode = which == 0 ? "r" : "w";
+  const StandardEncoding wanted = standard_encoding(in);
   f->encoding_name = "utf-8";
+  if (wanted.encoding.empty()) {
+    f->errors_name = wanted.errors;
+    f->on_error = wanted.errors == "surrogateescape" ? OnError::SurrogateEscape : OnError::Strict;
+  } else {
+    const Value codec = call(in, get_attr(in, Value(in.import("codecs")), intern(in, "lookup")), {make_str(in, wanted.encoding)});
+    set_encoding(in, f, get_attr(in, codec, intern(in, "name")), make_str(in, wanted.errors), "TextIOWrapper");
+  }
   if (which == 2) f->errors_name = "backslashreplace";
   f->readable = which == 0;
   f->writable = which != 0;

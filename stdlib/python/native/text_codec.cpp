@@ -27,9 +27,14 @@ bool find_encoding(std::string_view name, Encoding& out) {
   return true;
 }
 
-void Decoder::bad(uint8_t byte, size_t first, size_t count, const char* reason, std::string& out) const {
+void Decoder::bad(std::string_view bytes, size_t first, size_t count, const char* reason, std::string& out) const {
+  constexpr uint32_t kEscape = 0xDC00;  // a byte from 0x80 on becomes a lone surrogate
+  if (on_error_ == OnError::SurrogateEscape) {
+    for (const char c : bytes.substr(first, count)) append_char(out, kEscape + static_cast<uint8_t>(c));
+    return;
+  }
   if (on_error_ == OnError::Strict) {
-    throw DecodeFailure{byte, offset_ + first, offset_ + first + count - 1, reason,
+    throw DecodeFailure{static_cast<uint8_t>(bytes[first]), offset_ + first, offset_ + first + count - 1, reason,
                         encoding_ == Encoding::Ascii ? "ascii" : "utf-8"};
   }
   if (on_error_ == OnError::Replace) append_char(out, 0xFFFD);
@@ -60,7 +65,7 @@ size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out)
     }
     const size_t need = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
     if (need == 0) {
-      bad(c, i++, 1, "invalid start byte", out);
+      bad(bytes, i++, 1, "invalid start byte", out);
       continue;
     }
     const uint8_t low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
@@ -74,10 +79,10 @@ size_t Decoder::decode_utf8(std::string_view bytes, bool last, std::string& out)
       i += need;
     } else if (i + got >= bytes.size()) {
       if (!last) return i;
-      bad(c, i, got, "unexpected end of data", out);
+      bad(bytes, i, got, "unexpected end of data", out);
       i += got;
     } else {
-      bad(c, i, got, "invalid continuation byte", out);
+      bad(bytes, i, got, "invalid continuation byte", out);
       i += got;
     }
   }
@@ -117,7 +122,7 @@ void Decoder::decode(std::string_view bytes, bool last, std::string& out, LineEn
   } else if (encoding_ == Encoding::Ascii) {
     for (size_t i = 0; i < carry_.size(); ++i) {
       const uint8_t c = static_cast<uint8_t>(carry_[i]);
-      c < 128 ? append_char(text, c) : bad(c, i, 1, "ordinal not in range(128)", text);
+      c < 128 ? append_char(text, c) : bad(carry_, i, 1, "ordinal not in range(128)", text);
     }
   } else {
     done = decode_utf8(carry_, last, text);

@@ -8,7 +8,7 @@
 namespace tessera::stdlib {
 
 enum class Encoding : uint8_t { Utf8, Utf8Signature, Ascii, Latin1 };
-enum class OnError : uint8_t { Strict, Ignore, Replace };
+enum class OnError : uint8_t { Strict, Ignore, Replace, SurrogateEscape };
 
 // False: no such encoding.
 bool find_encoding(std::string_view name, Encoding& out);
@@ -53,7 +53,7 @@ class Decoder {
 
  private:
   size_t decode_utf8(std::string_view bytes, bool last, std::string& out);
-  void bad(uint8_t byte, size_t first, size_t count, const char* reason, std::string& out) const;
+  void bad(std::string_view bytes, size_t first, size_t count, const char* reason, std::string& out) const;
 
   Encoding encoding_;
   OnError on_error_;

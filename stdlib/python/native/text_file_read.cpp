@@ -131,9 +131,11 @@ bool fill(Interpreter& in, TextFile* f, bool whole = false) {
     std::string line;
     if (!in.host().read_line || !in.host().read_line(line)) {
       f->at_end = true;
-      return false;
+      const size_t before = f->text.size();
+      decode_into(in, f, "", true);
+      return f->text.size() > before;
     }
-    f->text += line;
+    decode_into(in, f, line, false);
     return true;
   }
   flush(in, f);

@@ -134,15 +134,18 @@ Value encoded(Interpreter& in, TextFile* f, const Value& text) {
     const Value encoder = encoder_of_codec(in, f);
     return call_method(in, encoder, intern(in, "encode"), {text});
   }
-  return encode_text(in, text, f->encoding == Encoding::Ascii ? "ascii" : "latin-1", f->errors_name);
+  static constexpr const char* kNames[] = {"utf-8", "utf-8", "ascii", "latin-1"};
+  return encode_text(in, text, kNames[static_cast<int>(f->encoding)], f->errors_name);
 }
 
 void encode_into(Interpreter& in, TextFile* f, std::string_view text, const Value& whole) {
   if (f->codec.is_undefined() && (f->encoding == Encoding::Utf8 || f->encoding == Encoding::Utf8Signature)) {
     if (f->signature_due && f->encoding == Encoding::Utf8Signature) f->pending += "\xEF\xBB\xBF";
     f->signature_due = false;
-    f->pending.append(text);
-    return;
+    if (!has_surrogates(text)) {
+      f->pending.append(text);
+      return;
+    }
   }
   const Value bytes = encoded(in, f, text.data() == text_of(whole).data() ? whole : make_str(in, text));
   f->pending.append(BytesLike(in, bytes).view());
@@ -173,7 +176,7 @@ void write_disk(Interpreter& in, TextFile* f, const Value& whole) {
 
 // Of a standard stream: the host takes bytes.
 void write_standard(Interpreter& in, TextFile* f, const Value& whole, const std::function<void(std::string_view)>& write) {
-  if (f->codec.is_undefined() && f->encoding == Encoding::Utf8 && (f->newline.empty() || f->newline == "\n")) {
+  if (f->codec.is_undefined() && f->encoding == Encoding::Utf8 && (f->newline.empty() || f->newline == "\n") && !has_surrogates(text_of(whole))) {
     if (write) write(text_of(whole));
     return;
   }
@@ -197,18 +200,11 @@ Value file_write(Interpreter& in, const Args& args) {
   }
   check_open(in, f);
   if (!f->writable) throw_unsupported(in, "not writable");
-  const bool is_utf8 = f->codec.is_undefined() && (f->encoding == Encoding::Utf8 || f->encoding == Encoding::Utf8Signature);
   switch (f->place) {
     case Place::Memory: write_into(in, f, text_of(args[1])); break;
-    case Place::Out:
-      if (is_utf8) check_encodable(in, args[1]);
-      write_standard(in, f, args[1], in.host().write_out);
-      break;
+    case Place::Out: write_standard(in, f, args[1], in.host().write_out); break;
     case Place::Error: write_standard(in, f, args[1], in.host().write_error); break;
-    default:
-      if (is_utf8) check_encodable(in, args[1]);
-      write_disk(in, f, args[1]);
-      break;
+    default: write_disk(in, f, args[1]); break;
   }
   return Value::integer(as_str(args[1])->length);
 }
