@@ -102,7 +102,7 @@ Opened open_descriptor(Interpreter& in, const Value& file, const Mode& mode, boo
     made.fd = open_number(in, file);
     made.owned = closefd;
   } else {
-    if (!is_str(file) && !is_bytes(file)) made.name = make_str_lossy(in, path_argument(in, file));
+    if (!is_str(file) && !is_bytes(file)) made.name = path_name(in, path_argument(in, file));
     const std::string path = path_argument(in, made.name);
     if (!closefd) throw Error(ErrorKind::ValueError, "Cannot use closefd=False with file name");
     const int flags = open_flags(mode);

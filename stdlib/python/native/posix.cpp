@@ -31,7 +31,7 @@ extern char** environ;
 namespace tessera::stdlib {
 namespace {
 
-void check(Interpreter& in, int result, const std::string& path) {
+void check(Interpreter& in, int result, const Path& path) {
   if (result != 0) throw_os_error(in, errno, path);
 }
 
@@ -59,7 +59,7 @@ struct Found {
   Found(Interpreter& in, const Value& v, Files::Last last, const Value& dir_fd = Value::none()) : path(path_argument(in, v)) {
     check(in, files_of(in).find(seen_from(in, path, dir_fd), last, place), path);
   }
-  std::string path;
+  Path path;
   Files::Place place;
 };
 constexpr Files::Last kFollowed = Files::Last::Followed, kKept = Files::Last::Kept;
@@ -78,7 +78,7 @@ Value status(Interpreter& in, const Args& args) {
   if (is_index(in, args[0])) {
     if (files.status(descriptor(in, args[0]), &s) != 0) throw_os_error(in, errno);
   } else {
-    const std::string path = path_argument(in, args[0]);
+    const Path path = path_argument(in, args[0]);
     check(in, files.status(path, truth(in, args[1]) ? kFollowed : kKept, &s), path);
   }
   return make_tuple(
@@ -155,7 +155,7 @@ Value current_directory(Interpreter& in, const Args&) {
 }
 
 Value change_directory(Interpreter& in, const Args& args) {
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   check(in, files_of(in).enter_folder(path), path);
   return Value::none();
 }
@@ -176,11 +176,10 @@ Value make_directory(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-[[noreturn]] void throw_two_paths(Interpreter& in, int code, const std::string& from, const std::string& to) {
+[[noreturn]] void throw_two_paths(Interpreter& in, int code, const Path& from, const Path& to) {
   const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(call(in, error_class,
-                    {Value::integer(code), make_str(in, std::strerror(code)), make_str_lossy(in, from), Value::none(),
-                     make_str_lossy(in, to)}));
+                    {Value::integer(code), make_str(in, std::strerror(code)), path_name(in, from), Value::none(), path_name(in, to)}));
 }
 
 int link_name(int from_folder, const char* from, int to_folder, const char* to) {
@@ -198,7 +197,7 @@ Value by_places(Interpreter& in, const Args& args) {
 
 Value make_link(Interpreter& in, const Args& args) {
   check_path(in, args);
-  const std::string target = path_argument(in, args[0]);
+  const Path target = path_argument(in, args[0]);
   const Found found(in, args[1], kKept, args[3]);
   if (!files_of(in).allows_link_to(target)) throw_two_paths(in, EACCES, target, found.path);
   if (symlinkat(target.c_str(), found.place.folder(), found.place.name()) != 0)
@@ -217,7 +216,7 @@ Value read_link(Interpreter& in, const Args& args) {
 }
 
 Value real_path(Interpreter& in, const Args& args) {
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   std::string real;
   check(in, files_of(in).real_path(path, real), path);
   return path_text(in, real);
@@ -378,7 +377,7 @@ Value random_bytes(Interpreter& in, const Args& args) {
 }
 
 Value open_descriptor(Interpreter& in, const Args& args) {
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   const int fd = files_of(in).open(path, small(in, args[1]),
                                    static_cast<mode_t>(small(in, args[2])));
   if (fd < 0) throw_os_error(in, errno, path);

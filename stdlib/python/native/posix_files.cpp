@@ -59,7 +59,7 @@ Value set_inheritable(Interpreter& in, const Args& args) {
 Value cut_file(Interpreter& in, const Args& args) {
   const int64_t size = int_argument(in, args[1]);
   if (is_index(in, args[0])) return checked_none(in, files_of(in).truncate(file_number(in, args[0]), size));
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   Files& files = files_of(in);
   const int file = files.open(path, O_WRONLY);
   if (file < 0) throw_os_error(in, errno, path);
@@ -203,7 +203,7 @@ Value file_system(Interpreter& in, const Args& args) {
   if (is_index(in, args[0])) {
     if (fstatvfs(file_number(in, args[0]), &s) != 0) throw_os_error(in, errno);
   } else {
-    const std::string path = path_argument(in, args[0]);
+    const Path path = path_argument(in, args[0]);
     if (statvfs(path.c_str(), &s) != 0) throw_os_error(in, errno, path);
   }
   const uint64_t fields[] = {s.f_bsize, s.f_frsize, s.f_blocks, s.f_bfree, s.f_bavail, s.f_files,
@@ -219,7 +219,7 @@ Value change_owner(Interpreter& in, const Args& args) {
   const auto id = [&](const Value& v) { return static_cast<uint32_t>(int_argument(in, v)); };
   const uint32_t user = id(args[1]), group = id(args[2]);
   if (is_index(in, args[0])) return checked_none(in, fchown(file_number(in, args[0]), user, group));
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   const int result = truth(in, args[3]) ? chown(path.c_str(), user, group) : lchown(path.c_str(), user, group);
   if (result != 0) throw_os_error(in, errno, path);
   return Value::none();
@@ -232,14 +232,14 @@ Value change_mode(Interpreter& in, const Args& args) {
 
 Value make_fifo(Interpreter& in, const Args& args) {
   require_processes(in);
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   if (mkfifo(path.c_str(), static_cast<mode_t>(small(in, args[1]))) != 0) throw_os_error(in, errno, path);
   return Value::none();
 }
 
 Value make_node(Interpreter& in, const Args& args) {
   require_processes(in);
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   if (mknod(path.c_str(), static_cast<mode_t>(small(in, args[1])), static_cast<dev_t>(int_argument(in, args[2]))) != 0)
     throw_os_error(in, errno, path);
   return Value::none();
@@ -288,7 +288,7 @@ Value set_times(Interpreter& in, const Args& args) {
     if (floored[i].tv_nsec < 0) floored[i].tv_nsec += 1'000'000'000, --floored[i].tv_sec;
   }
   if (is_index(in, args[0])) return checked_none(in, futimens(file_number(in, args[0]), floored));
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   Files::Place place;
   const bool follow = truth(in, args[3]);
   if (files_of(in).find(path, follow ? Files::Last::Followed : Files::Last::Kept, place) != 0) throw_os_error(in, errno, path);

@@ -259,7 +259,7 @@ Value become(Interpreter& in, const Args& args) {
     fexecve(small(in, args[0]), words.data(), environment);
     throw_os_error(in, errno);
   }
-  const std::string path = path_argument(in, args[0]);
+  const Path path = path_argument(in, args[0]);
   execve(path.c_str(), words.data(), environment);
   throw_os_error(in, errno, path);
 }

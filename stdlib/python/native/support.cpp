@@ -127,6 +127,15 @@ void throw_os_error(Interpreter& in, int code, std::string_view path) {
       call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), decode_text(in, path, "utf-8", "surrogateescape")}));
 }
 
+Value path_name(Interpreter& in, const Path& path) {
+  return path.is_bytes ? make_bytes(in, path) : decode_text(in, path, "utf-8", "surrogateescape");
+}
+
+void throw_os_error(Interpreter& in, int code, const Path& path) {
+  const Value error_class(error_type(in, ErrorKind::OSError));
+  throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code)), path_name(in, path)}));
+}
+
 void throw_os_error(Interpreter& in, int code) {
   const Value error_class(error_type(in, ErrorKind::OSError));
   throw Thrown(call(in, error_class, {Value::integer(code), make_str(in, std::strerror(code))}));
@@ -157,27 +166,23 @@ std::string path_bytes(std::string_view text) {
 
 }  // namespace
 
-std::string path_argument(Interpreter& in, const Value& v) {
-  std::string text;
-  if (is_str(v)) {
-    text = path_bytes(text_of(v));
-  } else if (is_bytes(v)) {
-    text = bytes_of(v);
-  } else {
+Path path_argument(Interpreter& in, const Value& v) {
+  Value path = v;
+  if (!is_str(v) && !is_bytes(v)) {
     const Value method = find_attr(in, v, intern(in, "__fspath__"));
     if (method.is_undefined()) {
       throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
                   std::string(type_of(in, v)->name->view()).c_str());
     }
-    const Value path = call(in, method);
+    path = call(in, method);
     if (!is_str(path) && !is_bytes(path)) {
       throw_error(ErrorKind::TypeError, "expected %s.__fspath__() to return str or bytes, not %s",
                   std::string(type_name(in, v)).c_str(), std::string(type_name(in, path)).c_str());
     }
-    text = is_str(path) ? path_bytes(text_of(path)) : std::string(bytes_of(path));
   }
-  if (text.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
-  return text;
+  Path made{is_str(path) ? path_bytes(text_of(path)) : std::string(bytes_of(path)), is_bytes(path)};
+  if (made.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
+  return made;
 }
 
 void wait_to_read(Interpreter& in, int file) {

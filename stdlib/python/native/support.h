@@ -68,14 +68,19 @@ void run_native_init(Interpreter& in, const Value& made, const Args& args);
 
 // OSError or the subclass that belongs to an errno, with errno, strerror and filename.
 [[noreturn]] void throw_os_error(Interpreter& in, int code, std::string_view path);
+[[noreturn]] void throw_os_error(Interpreter& in, int code, const struct Path& path);
 [[noreturn]] void throw_os_error(Interpreter& in, int code);
 // PermissionError unless the host grants it; `what` as in "reading files".
 void require(bool granted, const char* what);
 
 // The files that the program may use; PermissionError where the host grants none.
 Files& files_of(Interpreter& in);
-// A path as text: str, bytes or what has __fspath__.
-std::string path_argument(Interpreter& in, const Value& v);
+// The bytes of a path that a script has given as str, as bytes or as an object with __fspath__.
+struct Path : std::string {
+  bool is_bytes = false;  // given as bytes: an OSError names it as bytes as well
+};
+Path path_argument(Interpreter& in, const Value& v);
+Value path_name(Interpreter& in, const Path& path);  // the filename of an OSError: str or bytes, as the path was given
 
 // Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.
 void wait_to_read(Interpreter& in, int file);
