@@ -101,6 +101,7 @@ bool next_member(Interpreter& in, const Value& self, Value& out) {
 // --- tee: readers of one source walk a list of blocks; the first to reach a place fills it.
 
 constexpr size_t kBlockItems = 57;
+constexpr char kBlockName[] = "_tee_dataobject";
 
 struct TeeBlock : GcObject {
   Value source, behind;  // the iterator; the next block
@@ -139,7 +140,7 @@ Value copy_tee(Interpreter& in, Tee* from) {
 
 Value tee_of(Interpreter& in, Type* type, const Value& source) {
   if (source.is_object() && source.as_object()->type->is_subtype_of(type)) return copy_tee(in, self_of<Tee>(source));
-  Type* block_type = own_type(type_lookup(type, intern(in, "_block")), layout_of<TeeBlock>, "_tee._block");
+  Type* block_type = own_type(type_lookup(type, intern(in, kBlockName)), layout_of<TeeBlock>, "_tee._tee_dataobject");
   const Value block = new_block(in, block_type, source);
   Value made;
   start<Tee>(in, type, made)->block = block;
@@ -181,7 +182,55 @@ bool next_tee(Interpreter& in, const Value& self, Value& out) {
 
 Value tee_copy(Interpreter& in, const Args& args) { return copy_tee(in, self_of<Tee>(args[0])); }
 
-const NativeDef kTeeMethods[] = {{"__copy__(self)", tee_copy, "Another reader from the same place."}};
+// Pickled, readers of one source share their blocks. A new reader gets its block from __setstate__.
+Value tee_reduce(Interpreter& in, const Args& args) {
+  const Tee* t = self_of<Tee>(args[0]);
+  const Value empty = make_tuple(in, {make_tuple(in, {})});
+  return make_tuple(in, {Value(args[0].as_object()->type), empty, make_tuple(in, {t->block, Value::integer(static_cast<int64_t>(t->at))})});
+}
+
+Value tee_set_state(Interpreter& in, const Args& args) {
+  if (!is_tuple(args[1])) throw Error(ErrorKind::TypeError, "state is not a tuple");
+  const Tuple& state = *as_tuple(args[1]);
+  if (state.size != 2) throw_error(ErrorKind::TypeError, "function takes exactly 2 arguments (%u given)", state.size);
+  if (!has_layout(state[0], layout_of<TeeBlock>))
+    throw_error(ErrorKind::TypeError, "argument 1 must be itertools._tee_dataobject, not %s", std::string(type_name(in, state[0])).c_str());
+  const int64_t at = int_argument(in, state[1]);
+  if (at < 0 || at > static_cast<int64_t>(kBlockItems)) throw Error(ErrorKind::ValueError, "Index out of range");
+  Tee* t = self_of<Tee>(args[0]);
+  t->block = state[0];
+  t->at = static_cast<size_t>(at);
+  return Value::none();
+}
+
+// _tee_dataobject(source, items, the next block or None)
+Value make_block(Interpreter& in, Type* type, const Args& args) {
+  refuse_keywords(kBlockName, args);
+  check_count("teedataobject", args, 3, 3);
+  if (!is_list(args[1])) throw_error(ErrorKind::TypeError, "teedataobject() argument 2 must be list, not %s", std::string(type_name(in, args[1])).c_str());
+  List& items = *as_list(args[1]);
+  const bool whole = items.size == kBlockItems, links = has_layout(args[2], layout_of<TeeBlock>);
+  if (items.size > kBlockItems || (!whole && !args[2].is_none()) || (whole && !links && !args[2].is_none()))
+    throw Error(ErrorKind::ValueError, "Invalid arguments");
+  Value made = new_block(in, type, args[0]);
+  TeeBlock* block = self_of<TeeBlock>(made);
+  block->items.assign(items.begin(), items.end());
+  if (links) block->behind = args[2];
+  return made;
+}
+
+Value block_reduce(Interpreter& in, const Args& args) {
+  const TeeBlock* block = self_of<TeeBlock>(args[0]);
+  const Value items = make_list(in);
+  for (const Value& item : block->items) list_append(in, as_list(items), item);
+  const Value behind = block->behind.is_undefined() ? Value::none() : block->behind;
+  return make_tuple(in, {Value(args[0].as_object()->type), make_tuple(in, {block->source, items, behind})});
+}
+
+const NativeDef kTeeMethods[] = {{"__copy__(self)", tee_copy, "Another reader from the same place."},
+                                 {"__reduce__(self)", tee_reduce, "Return state information for pickling."},
+                                 {"__setstate__(self, state, /)", tee_set_state, "Set state information for unpickling."}};
+const NativeDef kBlockMethods[] = {{"__reduce__(self)", block_reduce, "Return state information for pickling."}};
 
 Value tee(Interpreter& in, const Args& args) {
   const int64_t n = int_argument(in, args[1]);
@@ -304,7 +353,9 @@ void add_groups(Interpreter& in, Module& module) {
   helper_type<Group>(in, module, groupby, "_grouper", next_member);
   Type* reader = add_type<Tee>(in, module, "_tee", make_tee, next_tee, "One of several readers of a source.");
   in.add_methods(reader, kTeeMethods, std::size(kTeeMethods));
-  helper_type<TeeBlock>(in, module, reader, "_block", nullptr);
+  Type* block = helper_type<TeeBlock>(in, module, reader, kBlockName, nullptr);
+  block->make = make_block;
+  in.add_methods(block, kBlockMethods, std::size(kBlockMethods));
   in.def(module, "tee(iterable, n=2, /)", "n readers of the same items.", tee);
   Type* longest = add_type<ZipLongest>(in, module, "zip_longest", make_zip_longest, next_row,
                                        "Rows of items of all sources; what has ended gives the fill value.");
