@@ -9,9 +9,11 @@
 #include "lang/core/names.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/coroutine.h"
 #include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
+#include "lang/types/setup.h"
 #include "lang/types/types.h"
 
 namespace tessera::lang {
@@ -349,6 +351,7 @@ constexpr NativeDef kMethods[] = {
 };
 
 void fill_async_generator(Interpreter& in, Type* type) {
+  add_class_getitem(in, type);
   in.add_methods(type, kMethods, std::size(kMethods));
   add_generator_properties(in, type, nullptr, nullptr, "ag_code", "ag_frame", "ag_await");
   in.add_property(type, "ag_running", [](Interpreter&, const Args& args) {
@@ -395,11 +398,11 @@ void make_awaitable_types(Interpreter& in) {
 
 Value make_anext(Interpreter& in, const Value& iterator, const Value& otherwise) {
   const Value method = type_lookup(type_of(in, iterator), in.names->anext);
-  if (method.is_undefined() || method.is_none()) {
+  if (method.is_undefined()) {
     throw_error(ErrorKind::TypeError, "'%s' object is not an async iterator",
                 std::string(type_name(in, iterator)).c_str());
   }
-  const Value answer = call_method(in, iterator, in.names->anext);
+  const Value answer = call_special(in, method, iterator);
   if (otherwise.is_undefined()) return answer;
   AnextAwaitable* const made = make_object<AnextAwaitable>(in, in.types.anext_awaitable);
   const Value owner = Value::adopt(made);

@@ -129,6 +129,12 @@ std::optional<bool> plain_classes_say(Interpreter& in, const Value& value, const
   return false;
 }
 
+// list[int] is no class, although its attributes are those of one.
+static void refuse_parameterized(Interpreter& in, const Value& wanted, const char* function) {
+  if (type_of(in, wanted)->is_subtype_of(in.shared->alias_type))
+    throw_error(ErrorKind::TypeError, "%s() argument 2 cannot be a parameterized generic", function);
+}
+
 bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
   if (const std::optional<bool> known = plain_classes_say(in, value, wanted)) return *known;
   if (Type* type = class_of(wanted)) {
@@ -145,9 +151,9 @@ bool is_instance(Interpreter& in, const Value& value, const Value& wanted) {
     }
     return false;
   }
-  if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->instancecheck).is_undefined()) {
-    return truth(in, call_method(in, wanted, in.names->instancecheck, {value}));
-  }
+  const Value check = type_lookup(type_of(in, wanted), in.names->instancecheck);
+  if (!check.is_undefined()) return truth(in, call_special(in, check, wanted, {value}));
+  refuse_parameterized(in, wanted, "isinstance");
   throw Error(ErrorKind::TypeError, "isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 
@@ -165,9 +171,9 @@ bool is_subclass(Interpreter& in, const Value& sub, const Value& wanted) {
     }
     return false;
   }
-  if (wanted.is_object() && !type_lookup(wanted.as_object()->type, in.names->subclasscheck).is_undefined()) {
-    return truth(in, call_method(in, wanted, in.names->subclasscheck, {sub}));
-  }
+  const Value check = type_lookup(type_of(in, wanted), in.names->subclasscheck);
+  if (!check.is_undefined()) return truth(in, call_special(in, check, wanted, {sub}));
+  refuse_parameterized(in, wanted, "issubclass");
   if (class_of(sub) == nullptr) throw Error(ErrorKind::TypeError, "issubclass() arg 1 must be a class");
   throw Error(ErrorKind::TypeError, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }

@@ -231,6 +231,7 @@ void slot_methods(Interpreter& in, Type* type) {
   if (s.str != nullptr) add(in, type, "__str__(self, /)", m_str);
   if (s.format != nullptr) add(in, type, "__format__(self, format_spec: str, /)", m_format);
   if (s.hash != nullptr && type->slots.hash != in.types.object->slots.hash) add(in, type, "__hash__(self, /)", m_hash);
+  if (s.hash == nullptr) dict_set_str(in, type->attributes(), in.names->hash, Value::none());
   if (s.truth != nullptr) add(in, type, "__bool__(self, /)", m_bool);
   if (s.length != nullptr) add(in, type, "__len__(self, /)", m_len);
   if (s.get_item != nullptr) add(in, type, "__getitem__(self, key, /)", m_getitem);

@@ -626,6 +626,7 @@ void fill_collections(Interpreter& in, Module& module) {
   in.add_property(type, "maxlen", deque_maxlen);
   slot_methods(in, type);
   in.add_methods(type, kItemMethods, std::size(kItemMethods));
+  in.add_methods(type, &kClassGetItem, 1);
   operator_methods(in, type, 1u << static_cast<int>(BinaryOp::Add) | 1u << static_cast<int>(BinaryOp::Mul));
   for (const bool reversed : {false, true}) {
     const Value iterator(make_iterator_type(in, reversed));
