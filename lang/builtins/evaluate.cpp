@@ -22,6 +22,7 @@
 #include "lang/syntax/source_encoding.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
+#include "lang/types/sequence.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 #include "lang/vm/frame_object.h"
@@ -33,8 +34,7 @@ namespace {
 std::string name_of_type(Interpreter& in, const Value& v) { return std::string(type_name(in, v)); }
 
 bool is_mapping(Interpreter& in, const Value& v) {
-  const Type* const type = type_of(in, v);
-  return type->slots.get_item != nullptr && (type->type_flags & kItemsByPosition) == 0 && !is_type(v);
+  return is_mapping_type(type_of(in, v)) && !is_type(v);
 }
 
 bool is_package(const Value& v) {

@@ -341,6 +341,13 @@ Value reversed_set_state(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+Value reversed_hint(Interpreter& in, const Args& args) {
+  const auto* it = object_cast<ReversedIterator>(args[0]);
+  if (it->sequence.is_undefined()) return Value::integer(0);
+  const int64_t left = it->index;
+  return Value::integer(length(in, it->sequence) < left ? 0 : left);
+}
+
 constexpr char kReduceDoc[] = "Return state information for pickling.";
 constexpr char kStateDoc[] = "Set state information for unpickling.";
 constexpr NativeDef kEnumerateRows[] = {{"__reduce__(self)", reduce_enumerate, kReduceDoc}};
@@ -348,13 +355,17 @@ constexpr NativeDef kZipRows[] = {{"__reduce__(self)", reduce_zip, kReduceDoc},
                                   {"__setstate__(self, state, /)", zip_set_state, kStateDoc}};
 constexpr NativeDef kMapRows[] = {{"__reduce__(self)", reduce_map, kReduceDoc}};
 constexpr NativeDef kFilterRows[] = {{"__reduce__(self)", reduce_filter, kReduceDoc}};
-constexpr NativeDef kReversedRows[] = {{"__reduce__(self)", reduce_reversed, kReduceDoc},
+constexpr NativeDef kReversedRows[] = {{"__length_hint__(self, /)", reversed_hint, "Private method returning an estimate of len(list(it))."},
+                                       {"__reduce__(self)", reduce_reversed, kReduceDoc},
                                        {"__setstate__(self, state, /)", reversed_set_state, kStateDoc}};
 
 void fill_lazy(Interpreter& in, Type* type) {
   slot_methods(in, type);
   const BuiltinTypes& t = in.types;
-  if (type == t.enumerate) add_rows(in, type, kEnumerateRows);
+  if (type == t.enumerate) {
+    add_rows(in, type, kEnumerateRows);
+    add_class_getitem(in, type);
+  }
   if (type == t.zip) add_rows(in, type, kZipRows);
   if (type == t.map) add_rows(in, type, kMapRows);
   if (type == t.filter) add_rows(in, type, kFilterRows);

@@ -424,7 +424,7 @@ void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& val
   if (set_special_attribute(in, type, name, value)) return;
   if (value.is_undefined()) {
     if (!dict_delete_str(in, type->attributes(), name)) {
-      throw_attribute_error(in, as_value(type), name, text(name));
+      throw_attribute_error(in, as_value(type), name, "type object '" + text(type->name) + "' has no attribute '" + text(name) + "'");
     }
   } else {
     dict_set_str(in, type->attributes(), name, value);

@@ -11,6 +11,7 @@
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
 #include "lang/types/big_range.h"
+#include "lang/types/bytes.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/range.h"
@@ -289,11 +290,12 @@ int64_t remaining(Interpreter& in, const Value& self) {
   }
 }
 
-// A sequence without a length, which __getitem__ alone makes one, gives no estimate.
+// A sequence without a length, which __getitem__ alone makes one, gives no estimate, nor does CPython's iterator of a memoryview.
 bool has_no_length(Interpreter& in, const Value& self) {
   if (static_cast<IteratorKind>(self.as_object()->aux) != IteratorKind::Sequence) return false;
   const Value& sequence = sequence_of(self)->sequence;
-  return !sequence.is_undefined() && type_lookup(type_of(in, sequence), intern(in, "__len__")).is_undefined();
+  if (sequence.is_undefined()) return false;
+  return is_memory_view(sequence) || type_lookup(type_of(in, sequence), in.names->len).is_undefined();
 }
 
 Value length_hint(Interpreter& in, const Args& args) {
@@ -319,7 +321,8 @@ Value tuple_iter(Interpreter& in, const Value& self) {
   return sequence_iterator(in, in.types.tuple_iterator, IteratorKind::Tuple, self);
 }
 Value str_iter(Interpreter& in, const Value& self) {
-  Type* const type = as_str(self)->is_ascii() ? in.shared->str_ascii_iterator : in.types.str_iterator;
+  const bool compact = as_str(self)->is_ascii() && self.as_object()->type == in.types.str;
+  Type* const type = compact ? in.shared->str_ascii_iterator : in.types.str_iterator;
   return sequence_iterator(in, type, IteratorKind::Str, self);
 }
 Value list_reversed(Interpreter& in, const Value& self) {

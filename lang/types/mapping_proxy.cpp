@@ -16,6 +16,7 @@
 #include "lang/types/list.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
+#include "lang/types/sequence.h"
 #include "lang/types/tuple.h"
 #include "lang/types/types.h"
 
@@ -86,7 +87,7 @@ Value proxy_make(Interpreter& in, Type* type, const Args& args) {
   Value slots[1];
   bind_maker(in, "mappingproxy(mapping)", args, slots);
   const Value& mapping = slots[0];
-  const bool is_mapping = mapping.is_object() && mapping.as_object()->type->slots.get_item != nullptr &&
+  const bool is_mapping = mapping.is_object() && is_mapping_type(mapping.as_object()->type) &&
                           !is_list(mapping) && !is_tuple(mapping) && !is_type(mapping);
   if (!is_mapping)
     throw_error(ErrorKind::TypeError, "mappingproxy() argument must be a mapping, not %s",

@@ -66,7 +66,9 @@ Value release(Interpreter&, const Args& args) {
 }
 
 // The letter of a format to cast to, which may stand behind '@'.
-ItemFormat cast_format(std::string_view text) {
+ItemFormat cast_format(Interpreter& in, const Value& format) {
+  const std::string_view text = text_of(format);
+  if (!as_str(format)->is_ascii()) call_method(in, format, intern(in, "encode"), {make_str(in, "ascii")});  // raises UnicodeEncodeError
   if (text.size() == 1 || (text.size() == 2 && text[0] == '@')) {
     const char letter = text.back();
     if (letter != 'e' && format_width(letter) != 0) return ItemFormat(letter, text.size() == 2);
@@ -120,7 +122,7 @@ void check_castable(const MemoryView* view, const Value& shape) {
 Value cast(Interpreter& in, const Args& args) {
   const MemoryView* from = self_of(args);
   check_castable(from, args[2]);
-  const ItemFormat format = cast_format(text_of(args[1]));
+  const ItemFormat format = cast_format(in, args[1]);
   const auto is_byte = [](char letter) { return letter == 'B' || letter == 'b' || letter == 'c'; };
   if (!is_byte(from->format.letter()) && !is_byte(format.letter()))
     throw Error(ErrorKind::TypeError, "memoryview: cannot cast between two non-byte formats");

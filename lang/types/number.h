@@ -21,6 +21,8 @@ inline bool is_complex(Interpreter& in, const Value& v) noexcept {
   return type == in.types.complex || type->is_subtype_of(in.types.complex);
 }
 Value make_complex(Interpreter& in, double real, double imag, Type* type = nullptr);  // null: plain complex
+// Reads a complex number, a real one or what a class's __complex__ returns (unless `ask` is false). Returns false if `v` is no number.
+bool complex_parts(Interpreter& in, const Value& v, double& real, double& imag, bool ask = true);
 std::string complex_repr(double real, double imag);
 
 Value int_binary(Interpreter& in, BinaryOp op, int64_t a, int64_t b);

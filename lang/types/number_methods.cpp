@@ -50,6 +50,9 @@ Value format_slot(Interpreter& in, const Value& self, std::string_view spec) {
   if (spec.empty()) return str(in, self);
   const Value plain = unboxed(self);
   try {
+    // CPython converts an int with float() before it formats it as one: the __float__ of its class gives the number.
+    if (is_whole(plain) && std::string_view("eEfFgG%").find(spec.back()) != std::string_view::npos)
+      return format(in, Value::real(to_float(in, self)), spec);
     return is_big_int(plain) ? format_int_value(in, plain, spec) : format(in, plain, spec);
   } catch (Error& error) {
     name_class_in(in, self, type_name(in, plain), error);
@@ -303,8 +306,9 @@ void parse_complex(std::string_view text, double& real, double& imag) {
   else number(second, imag);
 }
 
-// False: no number. `ask`: an object is asked for __complex__ first.
-bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool ask = true) {
+}  // namespace
+
+bool complex_parts(Interpreter& in, const Value& v, double& real, double& imag, bool ask) {
   imag = 0;
   if (ask && v.is_object() && v.as_object()->type != in.types.complex) {
     const Value method = type_lookup(v.as_object()->type, in.names->complex);
@@ -314,7 +318,7 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool 
         throw Error(ErrorKind::TypeError,
                     "__complex__ returned non-complex (type " + std::string(type_name(in, answer)) + ")");
       }
-      return parts_of(in, answer, real, imag, false);
+      return complex_parts(in, answer, real, imag, false);
     }
   }
   if (is_complex(in, v)) {
@@ -331,6 +335,8 @@ bool parts_of(Interpreter& in, const Value& v, double& real, double& imag, bool 
   return true;
 }
 
+namespace {
+
 Value complex_make(Interpreter& in, Type* type, const Args& args) {
   Value slots[2];
   bind_maker(in, "complex(real=..., imag=...)", args, slots);
@@ -342,7 +348,7 @@ Value complex_make(Interpreter& in, Type* type, const Args& args) {
     return make_complex(in, ar, ai, type);
   }
   if (is_str(im)) throw Error(ErrorKind::TypeError, "complex() second arg can't be a string");
-  if (!re.is_undefined() && !parts_of(in, re, ar, ai)) {
+  if (!re.is_undefined() && !complex_parts(in, re, ar, ai)) {
     throw Error(ErrorKind::TypeError,
                 "complex() first argument must be a string or a number, not '" + std::string(type_name(in, re)) + "'");
   }
@@ -350,7 +356,7 @@ Value complex_make(Interpreter& in, Type* type, const Args& args) {
     const bool same = re.is_object() && re.as_object()->type == in.types.complex && type == in.types.complex;
     return same ? re : make_complex(in, ar, ai, type);
   }
-  if (!parts_of(in, im, br, bi, false)) {
+  if (!complex_parts(in, im, br, bi, false)) {
     throw Error(ErrorKind::TypeError,
                 "complex() second argument must be a number, not '" + std::string(type_name(in, im)) + "'");
   }

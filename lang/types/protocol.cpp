@@ -288,10 +288,10 @@ int64_t index(Interpreter& in, const Value& value) {
 double to_float(Interpreter& in, const Value& value) {
   const Value plain = unboxed(value);
   if (plain.is_float()) return plain.as_float();
-  // An int of a class of a script is asked for its __float__, a float of such a class is not.
+  // A class below int is asked for its own __float__, whatever object that is; a class below float is not.
   const Type* const type = value.is_object() ? value.as_object()->type : nullptr;
   const Value method = type != nullptr && !is_big_int(value) ? type_lookup(type, in.names->float_) : Value();
-  if (is_whole(plain) && !is_function(method)) return whole_to_float(plain);
+  if (is_whole(plain) && (method.is_undefined() || is_native_method(method))) return whole_to_float(plain);
   if (type != nullptr) {
     if (!method.is_undefined()) {
       const Value answer = call_special(in, method, value);

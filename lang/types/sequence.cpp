@@ -70,6 +70,13 @@ bool is_last_to_repeat(Interpreter& in, const Value& other, bool reflected) {
   return type->slots.binary == nullptr || (!(type->type_flags & kScriptClass) && type_lookup(type, intern(in, "__sub__")).is_undefined());
 }
 
+bool is_mapping_type(const Type* type) noexcept {
+  if (type->slots.get_item == nullptr) return false;
+  for (const Type* base : type->mro)
+    if ((base->type_flags & kItemsByPosition) != 0 && base->slots.get_item == type->slots.get_item) return false;
+  return true;
+}
+
 void throw_cannot_join(Interpreter& in, const char* type, const Value& other) {
   throw Error(ErrorKind::TypeError, std::string("can only concatenate ") + type + " (not \"" +
                                         std::string(type_name(in, other)) + "\") to " + type);

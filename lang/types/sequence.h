@@ -20,6 +20,8 @@ bool repetition_count(Interpreter& in, const Value& value, int64_t& times);
 [[noreturn]] void throw_cannot_repeat(Interpreter& in, const Value& by);  // can't multiply sequence by …
 // Whether the sequence of a native type refuses `other` as its count, as the last one that is asked.
 bool is_last_to_repeat(Interpreter& in, const Value& other, bool reflected);
+// Whether CPython's type has mp_subscript: its own __getitem__ of a script, or that of a native type that is not by position alone.
+bool is_mapping_type(const Type* type) noexcept;
 [[noreturn]] void throw_cannot_join(Interpreter& in, const char* type, const Value& other);  // can only concatenate …
 
 // An int-like key as a number. `type` for the message: "list", "tuple", "range object".

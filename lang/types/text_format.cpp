@@ -17,6 +17,7 @@
 #include "lang/types/format.h"
 #include "lang/types/list.h"
 #include "lang/types/number.h"
+#include "lang/types/sequence.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
 
@@ -76,7 +77,7 @@ class PercentValues {
     // Bytes are a mapping to the `%` of a str, as for CPython: nothing of them need be used.
     const bool is_one_value = bytes_ && (is_bytes(values_) || is_byte_array(values_));
     return values_.is_object() && !is_tuple(values_) && !is_str(values_) && !is_one_value &&
-           values_.as_object()->type->slots.get_item != nullptr && !is_type(values_);
+           is_mapping_type(values_.as_object()->type) && !is_type(values_);
   }
   Interpreter& in_;
   const Value& values_;
@@ -289,7 +290,7 @@ class PercentFormatter {
   int64_t read_star_or_number(const char* what) {
     if (peek() == '*') {
       ++at_;
-      const Value v = values_.next();
+      const Value v = unboxed(values_.next());
       if (!is_whole(v)) throw Error(ErrorKind::TypeError, "* wants int");
       return star_number(v, what);
     }

@@ -122,9 +122,16 @@ bool has_own(const Value* method) {
   return method != nullptr && !method->is_undefined() &&
          !(method->is_object() && method->as_object()->kind == ObjectKind::NativeFunction);
 }
+bool is_below_native_sequence(const Value& v) {
+  if (!is_of_script(v)) return false;
+  for (const Type* base : v.as_object()->type->mro)
+    if ((base->type_flags & (kMatchesSequence | kScriptClass)) == kMatchesSequence) return true;
+  return false;
+}
 bool right_before_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_sequence_case(op, left)) return false;
-  if (is_sequence_case(op, right))
+  // A class below deque or array.array has CPython's slots of sequences alone, unless it defines the method itself.
+  if (is_sequence_case(op, right) || is_below_native_sequence(right))
     return is_of_script(right) && has_own(binary_special(in, right.as_object()->type, op, true));
   return is_of_script(right) || !(is_bytes(left) || is_byte_array(left));  // natives know no bytes
 }

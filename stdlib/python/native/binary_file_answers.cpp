@@ -31,8 +31,8 @@ Value ask_raw(Interpreter& in, const Args& args, const char* method) {
 Value file_fileno(Interpreter& in, const Args& args) {
   check_ready(self_of(args));
   if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "fileno");
-  check_open(in, self_of(args));
   if (self_of(args)->place == Place::Memory) throw_unsupported(in, "fileno");
+  check_open(in, self_of(args));
   return Value::integer(self_of(args)->fd);
 }
 Value file_isatty(Interpreter& in, const Args& args) {

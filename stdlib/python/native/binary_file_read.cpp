@@ -264,7 +264,7 @@ Value file_readlines(Interpreter& in, const Args& args) {
 }
 
 Value file_iter(Interpreter& in, const Value& self) {
-  check_open(in, file_of(self));
+  if (file_of(self)->place != Place::Memory) check_open(in, file_of(self));
   return self;
 }
 

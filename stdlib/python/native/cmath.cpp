@@ -18,13 +18,9 @@ namespace {
 using C = std::complex<double>;
 
 C argument(Interpreter& in, const Value& v) {
-  if (is_complex(in, v)) {
-    const Complex* c = object_cast<Complex>(v);
-    return {c->real, c->imag};
-  }
-  const Value method = v.is_object() ? find_attr(in, v, in.names->complex) : Value();
-  if (!method.is_undefined()) return argument(in, call(in, method));
-  return {real_argument(in, v), 0.0};
+  double real = 0, imag = 0;
+  if (!complex_parts(in, v, real, imag)) real = real_argument(in, v);  // raises TypeError
+  return {real, imag};
 }
 
 Value result(Interpreter& in, C z) { return make_complex(in, z.real(), z.imag()); }

@@ -228,7 +228,8 @@ double logarithm(Interpreter& in, const Value& v, double (*f)(double)) {
     if (exponent > 1023) return f(fraction) + f(2.0) * static_cast<double>(exponent);
   }
   if (is_big_int(plain) && whole_sign(plain) < 0) domain_error();
-  const double x = real_argument(in, v);
+  // An int is taken for what it is: the __float__ of a class below int is not asked.
+  const double x = real_argument(in, is_whole(plain) ? plain : v);
   if (std::isnan(x)) return x;
   if (x > 0.0) return f(x);
   domain_error();
@@ -360,10 +361,11 @@ Value trunc_function(Interpreter& in, const Args& args) {
   const Value& v = args[0];
   if (v.is_float()) return whole_from_float(in, v.as_float());
   if (is_whole(v)) return whole_unary(in, UnaryOp::Pos, v);
-  if (type_lookup(type_of(in, v), in.names->trunc).is_undefined()) {
+  const Value method = type_lookup(type_of(in, v), in.names->trunc);
+  if (method.is_undefined()) {
     throw_error(ErrorKind::TypeError, "type %s doesn't define __trunc__ method", std::string(type_name(in, v)).c_str());
   }
-  return call_method(in, v, in.names->trunc);
+  return call_special(in, method, v);
 }
 
 // --- sums and norms ---

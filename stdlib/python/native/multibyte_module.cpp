@@ -50,9 +50,7 @@ void append_encoded(Interpreter& in, CharsetConverter& converter, std::string_vi
 Value encode(Interpreter& in, const Args& args) {
   const Charset& charset = charset_argument(in, args[0]);
   const std::string_view name = text_of(args[0]);
-  if (!is_str(args[1]))
-    throw_error(ErrorKind::TypeError, "couldn't convert the object to str.");
-  const Value text = args[1];
+  const Value text = is_str(args[1]) ? args[1] : str(in, args[1]);  // CPython's C code takes the str() of any object
   CodecErrors errors(in, errors_argument(in, args[2]), name);
   CharsetConverter converter(charset);
   BookedText out(in);
