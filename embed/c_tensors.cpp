@@ -122,7 +122,7 @@ bool tsr_tensor_on_host(const tsr_tensor* tensor) {
 bool tsr_tensor_is_contiguous(const tsr_tensor* tensor) {
   return tensor == nullptr || (impl_of(tensor)->flags & tensor::TensorImpl::kContiguous) != 0;
 }
-void* tsr_tensor_data(tsr_tensor* tensor) { return tensor == nullptr ? nullptr : impl_of(tensor)->data; }
+void* tsr_tensor_data(tsr_tensor* tensor) { return tensor == nullptr ? nullptr : impl_of(tensor)->exposed_address(); }
 
 bool tsr_from_tensor(tsr_interpreter* shell, tsr_tensor* tensor, tsr_value* out, tsr_error** error) {
   return guarded(shell, error, [&](lang::Interpreter& in) {

@@ -33,6 +33,7 @@ class ModesOfRun {
   ModesOfRun(const ModesOfRun&) = delete;
   ModesOfRun& operator=(const ModesOfRun&) = delete;
   ~ModesOfRun() {
+    tensor::PendingLaunches::try_flush();  // the host may go on in another thread
     if ((in_.interrupt.load(std::memory_order_relaxed) & lang::kLimitHit) != 0) [[unlikely]]
       Modes::restore(in_, before_);
   }

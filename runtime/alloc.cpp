@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "runtime/error.h"
+#include "runtime/fuse/pending.h"
 
 namespace tessera::tensor {
 
@@ -20,8 +21,14 @@ bool RefCount::drop_shared() {
   return shared().fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-void Account::refuse(size_t bytes) {
+// Launches that wait hold memory for results that nobody needs: without a queue these had been given back before.
+void Account::refuse_or_make_room(size_t bytes) {
   used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+  if (PendingLaunches::any()) {
+    PendingLaunches::flush();
+    if (!exceeds(bytes)) return;
+    used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+  }
   fail(TensorErrorKind::Memory, "memory limit exceeded: tried to allocate ", bytes, " bytes with ", used(), " of ",
        limit(), " in use");
 }
@@ -133,6 +140,13 @@ constexpr int kThreadClasses = 40;      // up to 128 KiB
 }
 
 }  // namespace
+
+size_t block_size(size_t bytes) {
+  if (bytes > kLargest) [[unlikely]]
+    out_of_memory(bytes);
+  size_class(bytes);
+  return bytes;
+}
 
 void* allocate(size_t& bytes) {
   if (bytes > kLargest) [[unlikely]]

@@ -22,8 +22,8 @@ class Account {
 
   /// Books bytes, or throws MemoryError (nothing is booked then).
   void charge(size_t bytes) {
-    if (int64_t(bytes) > limit_ - add(int64_t(bytes))) [[unlikely]]
-      refuse(bytes);
+    if (exceeds(bytes)) [[unlikely]]
+      refuse_or_make_room(bytes);
   }
   void refund(size_t bytes) {
     if (add(-int64_t(bytes)) == int64_t(bytes)) [[unlikely]]
@@ -41,7 +41,8 @@ class Account {
   static constexpr size_t kOwner = 1;
   Account() = default;
   ~Account() = default;
-  [[noreturn]] void refuse(size_t bytes);
+  bool exceeds(size_t bytes) { return int64_t(bytes) > limit_ - add(int64_t(bytes)); }
+  void refuse_or_make_room(size_t bytes);
   // What was used before.
   int64_t add(int64_t bytes) {
     if (SharedCounts::on()) return used_.fetch_add(bytes, std::memory_order_acq_rel);
@@ -60,6 +61,8 @@ namespace host {
 void* allocate(size_t& bytes);
 /// The same, booked on the account before the system is asked, so that a refusal leaves nothing behind.
 void* allocate(size_t& bytes, Account& account);
+/// What a block for `bytes` holds.
+size_t block_size(size_t bytes);
 /// `bytes` as allocate returned it.
 void release(void* block, size_t bytes) noexcept;
 /// Gives cached blocks of this thread and of the process back to the system.

@@ -8,9 +8,15 @@
 
 #include "runtime/device/generator.h"
 #include "runtime/error.h"
+#include "runtime/fuse/launch_queue.h"
 #include "runtime/random.h"
 
 namespace tessera::tensor {
+
+int64_t fuses_from_setting(int64_t setting) {
+  return setting <= 0 ? Context::kNever : setting == 1 ? Context::kFuses : setting;
+}
+
 namespace {
 
 int threads_from_environment() {
@@ -21,13 +27,24 @@ int threads_from_environment() {
   return cores ? int(cores) : 1;
 }
 
+int64_t fuses_by_environment() {
+  const char* const value = std::getenv("TSR_FUSE");
+  return value != nullptr ? fuses_from_setting(std::atoi(value)) : Context::kNever;
+}
+
 }  // namespace
 
-Context::Context() : threads(threads_from_environment()), account(Account::create()) {}
+Context::Context() : fuses_from(fuses_by_environment()), threads(threads_from_environment()), account(Account::create()) {}
 
 Context::~Context() {
+  launch_queue_.reset();
   account->close();
   for (const auto& [device, of_device] : device_accounts_) of_device->close();
+}
+
+LaunchQueue& Context::launch_queue() {
+  if (!launch_queue_) launch_queue_ = std::make_unique<LaunchQueue>(*this);
+  return *launch_queue_;
 }
 
 Account& Context::account_of(Device device) {

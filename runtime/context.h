@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace tessera::tensor {
 class Generator;         // runtime/random.h
 class DeviceGenerator;   // runtime/device/generator.h
 class SavedTensorHooks;  // runtime/autograd/node.h
+class LaunchQueue;       // runtime/fuse/launch_queue.h
 
 /// The current CUDA device, and the current stream of each; null, the default one, until another is set.
 class CurrentStreams {
@@ -57,6 +59,8 @@ class Context {
   bool anomaly_mode = false;
   bool anomaly_checks_nan = true;
   bool deterministic = false;
+  static constexpr int64_t kNever = INT64_MAX, kFuses = 8192;
+  int64_t fuses_from;  // launches of pointwise ops of so many elements wait for those that follow (launch_queue); TSR_FUSE
   bool tf32 = false;  // devices may multiply float32 with 10 bits behind the point
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
@@ -84,9 +88,11 @@ class Context {
   const std::atomic<uint32_t>* host_flags = nullptr;
   uint32_t host_stops = 0;
   bool stopping() const {
-    return cancel.load(std::memory_order_relaxed) ||
-           (host_flags != nullptr && (host_flags->load(std::memory_order_relaxed) & host_stops) != 0);
+    return !finishes && (cancel.load(std::memory_order_relaxed) ||
+                         (host_flags != nullptr && (host_flags->load(std::memory_order_relaxed) & host_stops) != 0));
   }
+  /// Launches that waited are being run. They come to their end (a tenth of a second), for who looks at a result expects no error.
+  bool finishes = false;
   /// Throws TensorError(Cancelled) when the program is to stop. The flags stay set: the host clears them.
   void poll() {
     if (stopping()) [[unlikely]]
@@ -105,6 +111,9 @@ class Context {
   std::function<void(const std::string&)> warning_sink;
   void warn(const std::string& message);
 
+  /// The launches that wait (made on first use).
+  LaunchQueue& launch_queue();
+
   /// The default generator of the CPU (made on first use).
   Generator& generator();
   /// That of a device (made on first use).
@@ -115,11 +124,16 @@ class Context {
   static Context& make_default();
   [[noreturn]] static void throw_cancelled();
 
-  inline static thread_local Context* current_ = nullptr;
+  // The model costs no call where the code is compiled for shared libraries.
+  [[gnu::tls_model("initial-exec")]] inline static thread_local Context* current_ = nullptr;
+  std::unique_ptr<LaunchQueue> launch_queue_;
   CountedPtr<Counted> generator_;
   std::vector<CountedPtr<Counted>> device_generators_;  // by index
   std::vector<std::pair<Device, Account*>> device_accounts_;
 };
+
+/// What TSR_FUSE says: 0 never, 1 from the length where it pays, another number from so many elements on.
+int64_t fuses_from_setting(int64_t setting);
 
 /// Enters a context on this thread for the length of a block.
 class ContextScope {

@@ -41,7 +41,7 @@ struct Shared {
     managed.manager_ctx = this;
     managed.deleter = [](Managed* self) { delete static_cast<Shared*>(self->manager_ctx); };
     DLTensor& view = managed.dl_tensor;
-    view.data = t.impl()->data;
+    view.data = t.impl()->exposed_address();
     view.device = {t.device().is_cuda() ? kDlCuda : kDlCpu, std::max<int32_t>(t.device().index, 0)};
     view.ndim = int32_t(t.dim());
     view.dtype = dl_type(t.dtype());

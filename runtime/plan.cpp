@@ -213,13 +213,13 @@ namespace {
 const char* reach(const Tensor& t) {
   int64_t last = 1;
   for (size_t i = 0; i < t.sizes().size(); i++) last += (t.sizes()[i] - 1) * t.strides()[i];
-  return t.impl()->data + last * int64_t(item_size(t.dtype()));
+  return t.impl()->address() + last * int64_t(item_size(t.dtype()));
 }
 }  // namespace
 
 void check_no_partial_overlap(const Tensor& out, const Tensor& in) {
   if (out.same(in) || out.numel() == 0 || in.numel() == 0 || &out.storage() != &in.storage()) return;
-  const char *a = out.impl()->data, *b = in.impl()->data;
+  const char *a = out.impl()->address(), *b = in.impl()->address();
   if (a == b && out.strides() == in.strides() && out.sizes() == in.sizes()) return;
   if (a >= reach(in) || b >= reach(out)) return;
   // Interleaved views (x[::2], x[1::2]) share a range but no element; PyTorch too looks at dense tensors only.

@@ -6,6 +6,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/context.h"
+#include "runtime/fuse/launch_queue.h"
 
 namespace tessera::tensor {
 
@@ -40,6 +41,32 @@ Storage* Storage::allocate(size_t bytes, Device device) {
   return s.release();
 }
 
+Storage* Storage::pending(size_t bytes, LaunchQueue& queue) {
+  Account* const account = Context::current().account;
+  std::unique_ptr<Storage> s(new Storage(Kind::Pending, nullptr, bytes, kCpu));
+  s->block_bytes_ = host::block_size(bytes);
+  account->charge(s->block_bytes_);
+  s->account_ = account;
+  s->block_ = &queue;
+  return s.release();
+}
+
+void* Storage::take_memory() {
+  size_t bytes = block_bytes_;
+  data_ = block_ = host::allocate(bytes);
+  kind_ = Kind::Block;
+  return data_;
+}
+
+void Storage::give_memory_back(LaunchQueue& queue) noexcept {
+  host::release(data_, block_bytes_);
+  data_ = nullptr;
+  block_ = &queue;
+  kind_ = Kind::Pending;
+}
+
+void Storage::flush() const { queue()->flush(); }
+
 Storage* Storage::adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context) {
   auto* s = new Storage(Kind::Foreign, data, bytes, device);
   s->deleter_ = deleter;
@@ -68,6 +95,7 @@ void Storage::destroy() noexcept {
       else device_backend(device_.type)->release(device_, stream_, block_, bytes);
       delete this;
       break;
+    case Kind::Pending: delete this; break;  // of a launch that nobody needs
     case Kind::Foreign:
       if (deleter_) deleter_(block_, data_);
       delete this;

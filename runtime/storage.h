@@ -13,6 +13,7 @@
 namespace tessera::tensor {
 
 struct DeviceBackend;
+class LaunchQueue;
 
 class Storage {
  public:
@@ -22,10 +23,18 @@ class Storage {
   static Storage* allocate(size_t bytes, Device device);
   /// Foreign memory; deleter(context, data) runs with the last reference.
   static Storage* adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context);
+  /// Memory on the host that is taken when the queue comes to write it. It is charged at once, so that a limit refuses what it refuses
+  /// without a queue.
+  static Storage* pending(size_t bytes, LaunchQueue& queue);
   /// The same bytes with a version counter of its own (`x.data`).
   static Storage* alias(Storage* base);
 
-  void* data() const { return data_; }
+  /// Of a pending storage the launches that wait are run.
+  void* data() const {
+    if (is_pending()) [[unlikely]]
+      flush();
+    return data_;
+  }
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
@@ -37,23 +46,36 @@ class Storage {
   }
   bool unique() const { return refs_.unique(); }
 
+  /// Others than ops know its address, and may read and write there at any time.
+  bool is_exposed() const { return exposed_ || kind_ == Kind::Foreign; }
+  void expose() { exposed_ = true; }
+
+  bool is_pending() const { return kind_ == Kind::Pending; }
+  /// Whose launch writes a pending storage.
+  LaunchQueue* queue() const { return static_cast<LaunchQueue*>(block_); }
+  /// It waits no more, or again.
+  void* take_memory();
+  void give_memory_back(LaunchQueue& queue) noexcept;
+
  private:
   friend class TensorImpl;
-  enum class Kind : uint8_t { Block, Foreign, Inline };  // Inline: lives in its tensor's block
+  enum class Kind : uint8_t { Block, Foreign, Inline, Pending };  // Inline: lives in its tensor's block
 
   Storage(Kind kind, void* data, size_t bytes, Device device)
       : kind_(kind), device_(device), data_(data), bytes_(bytes) {}
   void charge_for_block(const DeviceBackend& backend, size_t block_bytes, Account& account);
   void destroy() noexcept;
+  void flush() const;
 
   RefCount refs_;
   std::atomic<uint32_t> version_{0};
   Kind kind_;
+  bool exposed_ = false;
   Device device_;
   void* data_;
   size_t bytes_;
   Account* account_ = nullptr;  // whom block_bytes_ are charged to
-  void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign
+  void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign, the queue for Pending
   size_t block_bytes_ = 0;
   union {
     Deleter deleter_ = nullptr;  // of Foreign

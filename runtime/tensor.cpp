@@ -90,7 +90,7 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
     storage->account_ = account;
     storage->block_ = block;
     storage->block_bytes_ = block_bytes;
-    impl->data = block + kDataAt;
+    impl->start = reinterpret_cast<uintptr_t>(block + kDataAt);
     impl->storage = impl->home = storage;
     if (context.inference_mode) [[unlikely]]
       impl->flags |= kInference;
@@ -107,7 +107,7 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
     throw;
   }
   auto* impl = new (block) TensorImpl(dtype, device);
-  impl->data = static_cast<char*>(storage->data());
+  impl->start = reinterpret_cast<uintptr_t>(storage->data());
   impl->storage = storage;
   impl->home = nullptr;
   if (Context::current().inference_mode) impl->flags |= kInference;
@@ -115,11 +115,36 @@ TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
   return impl;
 }
 
+TensorImpl* TensorImpl::create_pending(Ints shape, DType dtype, LaunchQueue& queue) {
+  const int64_t count = numel_of(shape);
+  void* const block = allocate_alone();
+  Storage* storage;
+  try {
+    storage = Storage::pending(size_t(count) * item_size(dtype), queue);
+  } catch (...) {
+    release_alone(block);
+    throw;
+  }
+  auto* impl = new (block) TensorImpl(dtype, kCpu);
+  impl->start = 0;
+  impl->storage = storage;
+  impl->home = nullptr;
+  impl->flags |= kPending;
+  if (Context::current().inference_mode) impl->flags |= kInference;
+  impl->set_contiguous(shape, count);
+  return impl;
+}
+
+void TensorImpl::settle() {
+  start += reinterpret_cast<uintptr_t>(storage->data());
+  flags &= uint8_t(~kPending);
+}
+
 TensorImpl* TensorImpl::create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype) {
   numel_of(sizes);  // what overflows is refused before anything is taken
   auto* impl = new (allocate_alone()) TensorImpl(dtype, storage->device());
   storage->retain();
-  impl->data = data;
+  impl->start = reinterpret_cast<uintptr_t>(data);
   impl->storage = storage;
   impl->home = nullptr;
   impl->set_layout(sizes, strides);
@@ -146,7 +171,8 @@ void TensorImpl::set_storage(Storage* fresh, char* address) {
   if (storage != home) storage->release();
   storage = fresh;
   if (storage == home) storage->release();  // home's own reference is enough
-  data = address;
+  start = reinterpret_cast<uintptr_t>(address);
+  flags &= uint8_t(~kPending);
 }
 
 void TensorImpl::destroy() noexcept {
@@ -214,8 +240,9 @@ Tensor Tensor::wrapped_number(Scalar value) {
 Tensor Tensor::view_of(Ints sizes, Ints strides, int64_t offset) const {
   int64_t bytes = saturated_mul(offset, int64_t(item_size(dtype())));
   if (bytes < INT64_MIN / 2 || bytes > INT64_MAX / 2) bytes = 0;  // so far away lies only what has no element
-  Tensor view = adopt(TensorImpl::create_view(impl_->storage, impl_->data + bytes, sizes, strides, dtype()));
-  view.impl_->flags |= impl_->flags & (TensorImpl::kInference | TensorImpl::kMathBits);
+  Tensor view = adopt(TensorImpl::create_view(impl_->storage, nullptr, sizes, strides, dtype()));
+  view.impl_->start = impl_->start + uintptr_t(bytes);
+  view.impl_->flags |= impl_->flags & (TensorImpl::kInference | TensorImpl::kMathBits | TensorImpl::kPending);
   return view;
 }
 
@@ -230,11 +257,19 @@ static E with_math_bits(E x, uint8_t flags) {
   else return flags & TensorImpl::kNegBit ? E(-x) : x;
 }
 
+// Not inline, for size: what is called for four numbers at a time asks once and takes addresses.
+char* Tensor::bytes() const {
+  assert(!has_math_bits());
+  if (PendingLaunches::any()) [[unlikely]]
+    PendingLaunches::flush();
+  return impl_->address();
+}
+
 Scalar Tensor::item() const {
   check(numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
   check(!device().is_meta(), TensorErrorKind::Runtime, "Tensor.item() cannot be called on meta tensors");
   alignas(16) char bytes[16];
-  const void* from = impl_->data;
+  const void* from = impl_->address();
   if (!device().is_cpu()) {
     copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
     from = bytes;

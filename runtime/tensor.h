@@ -12,6 +12,7 @@
 
 #include "runtime/dtype.h"
 #include "runtime/error.h"
+#include "runtime/fuse/pending.h"
 #include "runtime/scalar.h"
 #include "runtime/shape.h"
 #include "runtime/storage.h"
@@ -31,13 +32,14 @@ class TensorImpl {
     kConjBit = 16,       // stands for the conjugates of its elements: runtime/ops/math_bits.h
     kNegBit = 32,        // stands for their negatives
     kMathBits = kConjBit | kNegBit,
+    kPending = 64,  // its elements may not be there yet: README.md, "Launches that wait"
   };
 
   RefCount refs;
   DType dtype;
   uint8_t flags;
   Device device;
-  char* data;  // address of element [0, 0, ...]; on a device: a device address
+  uintptr_t start;  // what address() answers; while kPending is set: its distance from the start of the storage
   int64_t numel;
   Storage* storage;        // one reference
   Storage* home;           // the storage whose block this object lies in, or null
@@ -47,19 +49,38 @@ class TensorImpl {
 
   /// A fresh tensor with uninitialised data. One reference, the caller's.
   static TensorImpl* create(Ints sizes, DType dtype, Device device = kCpu);
+  /// One whose elements a launch of the queue will write.
+  static TensorImpl* create_pending(Ints sizes, DType dtype, LaunchQueue& queue);
   /// Another layout on a storage (takes a new reference to it).
   static TensorImpl* create_view(Storage* storage, char* data, Ints sizes, Ints strides, DType dtype);
 
   void set_layout(Ints sizes, Ints strides);
   /// Points this tensor at another storage; sizes stay.
   void set_storage(Storage* storage, char* data);
-  int64_t offset() const { return (data - static_cast<char*>(storage->data())) / int64_t(item_size(dtype)); }
+  /// Where element [0, 0, ...] lies; on a device: a device address. Of a pending tensor the launches that wait are run.
+  char* address() {
+    if (flags & kPending) [[unlikely]]
+      settle();
+    return reinterpret_cast<char*>(start);
+  }
+  /// The same for who hands the address on to others, who read and write there without a word.
+  char* exposed_address() {
+    if (PendingLaunches::any()) [[unlikely]]
+      PendingLaunches::flush();
+    storage->expose();
+    return address();
+  }
+  int64_t offset() const {
+    const uintptr_t distance = flags & kPending ? start : start - reinterpret_cast<uintptr_t>(storage->data());
+    return int64_t(distance) / int64_t(item_size(dtype));
+  }
   void destroy() noexcept;
 
  private:
   TensorImpl(DType t, Device d) : dtype(t), flags(kContiguous), device(d), autograd(nullptr) {}
   ~TensorImpl() = default;
   void set_contiguous(Ints sizes, int64_t count);
+  void settle();
 };
 
 class Tensor {
@@ -150,13 +171,10 @@ class Tensor {
   uint8_t math_bits() const { return impl_->flags & TensorImpl::kMathBits; }
   void set_math_bits(uint8_t bits) const { impl_->flags = uint8_t((impl_->flags & ~TensorImpl::kMathBits) | bits); }
 
-  /// For whoever reads or writes elements. Who only asks where they lie takes impl()->data.
+  /// For whoever reads or writes elements: launches that wait are run before. Who only asks where they lie takes impl()->address().
   void* data_ptr() const { return bytes(); }
   /// The same, to be counted in.
-  char* bytes() const {
-    assert(!has_math_bits());
-    return impl_->data;
-  }
+  char* bytes() const;
   /// The elements as T, which has to be the tensor's own type. The layout is strides()'s.
   template <class T>
   T* data() const {

@@ -4,7 +4,7 @@
 // turned strip by strip into such a buffer. A result too large for any cache goes past them.
 #include "runtime/device/backend.h"
 #include "backends/cpu/convert.h"
-#include "backends/cpu/pointwise_table.h"
+#include "backends/cpu/pointwise_job.h"
 #include "backends/cpu/threads.h"
 #include "backends/cpu/transpose.h"
 #include "backends/cpu/walk.h"
@@ -19,8 +19,6 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-// As many as reductions split: what one op splits and the next does not changes caches on the way. Functions take longer.
-constexpr int64_t kGrain = 32768, kFunctionGrain = 16384;
 constexpr int64_t kTile = 512;  // four float64 buffers of it are 16 KiB; complex128 takes twice that
 
 InnerKernel inner_kernel(int op, DType lane) {
@@ -34,13 +32,6 @@ InnerKernel inner_kernel(int op, DType lane) {
   }
 }
 
-struct Job {
-  const Loop& loop;
-  InnerKernel kernel;
-  const Scalar* params;
-  DType takes[kMaxOperands];  // what the kernel reads, row by row; of operand 0: what it writes
-};
-
 /// True if the operand is read, or the result written, where it is.
 bool in_place(const Job& job, int k) {
   const int64_t step = job.loop.strides[k][0];
@@ -53,8 +44,7 @@ void store_past_caches(void* to, int64_t, const void* from, int64_t bytes_each, 
 }
 
 #ifdef __SSE2__
-// What one processor can use of the last cache: the C library adds up those of all dies.
-int64_t cache_bytes() {
+int64_t size_of_last_cache() {
   int64_t kib = 0;
   if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re")) {
     if (std::fscanf(file, "%" SCNd64 "K", &kib) != 1) kib = 0;
@@ -75,7 +65,7 @@ int64_t bytes_of(const Loop& loop, int k) {
 // True for a result that no cache would hold to its end, beside what is read.
 bool goes_past_caches(const Job& job) {
 #ifdef __SSE2__
-  static const int64_t cache = cache_bytes();
+  const int64_t cache = last_cache_bytes();
   const Loop& loop = job.loop;
   int64_t bytes = bytes_of(loop, 0);
   if (bytes <= cache / 4 || !in_place(job, 0)) return false;
@@ -241,7 +231,17 @@ bool use_halves(Job& job, const PointwiseCall& call, bool predicate) {
   return true;
 }
 
-// `by_rows`: the kernel sees rows of the loop, in which an operand's step is that of dimension 0.
+}  // namespace
+
+int64_t last_cache_bytes() {
+#ifdef __SSE2__
+  static const int64_t bytes = size_of_last_cache();
+  return bytes;
+#else
+  return INT64_MAX;
+#endif
+}
+
 Job make_job(const PointwiseCall& call, bool by_rows) {
   const Loop& loop = call.loop;
   const PointwiseRow& row = kPointwiseRows[call.op];
@@ -260,6 +260,8 @@ Job make_job(const PointwiseCall& call, bool by_rows) {
   if (predicate) job.takes[0] = kBool;
   return job;
 }
+
+namespace {
 
 void pointwise(const PointwiseCall& call) {
   const Loop& loop = call.loop;

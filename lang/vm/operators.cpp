@@ -119,8 +119,7 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
          is_byte_array(left);
 }
 bool has_own(const Value* method) {
-  return method != nullptr && !method->is_undefined() &&
-         !(method->is_object() && method->as_object()->kind == ObjectKind::NativeFunction);
+  return method != nullptr && !method->is_undefined() && !is_native_method(*method);
 }
 bool is_below_native_sequence(const Value& v) {
   if (!is_of_script(v)) return false;

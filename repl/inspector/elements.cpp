@@ -91,12 +91,12 @@ bool for_chunks(const Tensor& t, const Order& order, const Part& part, const Sto
     for (size_t d = order.sizes.size(); d-- > 0; rest /= order.sizes[d]) at[d] = rest % order.sizes[d];
     for (size_t d = 0; d <= last; ++d) from += at[d] * order.strides[d];
     if (stride == 1 && inner - at[last] >= n) {
-      f(t.impl()->data + from * item, n);
+      f(t.impl()->address() + from * item, n);
       continue;
     }
     for (int64_t done = 0; done < n;) {
       const int64_t run = std::min(n - done, inner - at[last]);
-      gather(gathered.get() + done * item, t.impl()->data + from * item, run, stride);
+      gather(gathered.get() + done * item, t.impl()->address() + from * item, run, stride);
       done += run;
       at[last] += run;
       from += run * stride;
@@ -291,7 +291,7 @@ bool tally_part(const Tensor& t, const Order& order, const Part& part, const Sto
 }
 
 bool has_memory(const Tensor& t) {
-  return t.defined() && t.numel() > 0 && !t.device().is_meta() && t.impl()->data != nullptr;
+  return t.defined() && t.numel() > 0 && !t.device().is_meta() && t.impl()->address() != nullptr;
 }
 
 // A view of rows that lie evenly in a contiguous tensor.
@@ -343,7 +343,7 @@ Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
 }
 
 ElementReader::ElementReader(const Tensor& t)
-    : data_(t.impl()->data), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
+    : data_(t.impl()->address()), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
   with_type<kAllTypes>(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     read_ = [](const char* data, int64_t distance) { return number(reinterpret_cast<const T*>(data)[distance]); };

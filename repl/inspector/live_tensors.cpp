@@ -157,7 +157,7 @@ TensorRow describe_tensor(std::string name, const lang::Value& value, const Tens
   row.requires_grad = t.requires_grad();
   row.contiguous = t.is_contiguous();
   row.grad_fn = grad_fn_name(t);
-  row.fingerprint = {t.impl()->data, t.version(), 0};
+  row.fingerprint = {t.impl()->address(), t.version(), 0};
   return row;
 }
 

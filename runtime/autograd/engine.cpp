@@ -528,7 +528,7 @@ void detach_(const Tensor& t) {
 
 Tensor detached_alias(const Tensor& t) {
   Storage* storage = Storage::alias(&t.storage());
-  const Tensor out = Tensor::adopt(TensorImpl::create_view(storage, t.impl()->data, t.sizes(), t.strides(), t.dtype()));
+  const Tensor out = Tensor::adopt(TensorImpl::create_view(storage, t.impl()->address(), t.sizes(), t.strides(), t.dtype()));
   storage->release();
   out.set_math_bits(t.math_bits());
   return out;
@@ -540,7 +540,7 @@ void replace_data(const Tensor& self, const Tensor& data) {
   impl->dtype = data.dtype();
   if (impl->autograd && impl->autograd->accumulator) impl->autograd->accumulator->dtype = impl->dtype;
   impl->device = data.device();
-  impl->set_storage(&data.storage(), data.impl()->data);
+  impl->set_storage(&data.storage(), data.impl()->address());
   impl->set_layout(data.sizes(), data.strides());
   self.set_math_bits(kept.math_bits());
 }

@@ -32,7 +32,7 @@ Tensor part_of(const Tensor& all, const Geometry& base, const Geometry& view) {
   const DType type = type_beside(all.dtype(), base, view);
   const int64_t bytes = view.offset * int64_t(item_size(type)) - base.offset * int64_t(item_size(all.dtype()));
   const Tensor part =
-      Tensor::adopt(TensorImpl::create_view(&all.storage(), all.impl()->data + bytes, view.sizes, view.strides, type));
+      Tensor::adopt(TensorImpl::create_view(&all.storage(), all.impl()->address() + bytes, view.sizes, view.strides, type));
   part.set_math_bits(view.math_bits ^ base.math_bits);
   return part;
 }

@@ -8,6 +8,7 @@
 #include "runtime/device/cuda_plugin.h"
 #include "runtime/device/host_backend.h"
 #include "runtime/error.h"
+#include "runtime/fuse/chain.h"
 
 namespace tessera::tensor {
 namespace {
@@ -16,6 +17,7 @@ std::atomic<const DeviceBackend*> backends[kDeviceTypeCount] = {&kHostBackend, n
 }
 
 constinit Kernel<PointwiseCall> pointwise_kernel("pointwise");
+constinit Kernel<ChainCall> chain_kernel("chain");
 constinit Kernel<CopyCall> copy_kernel("copy_");
 constinit Kernel<FillCall> fill_kernel("fill_");
 constinit Kernel<RangeCall> range_kernel("arange");

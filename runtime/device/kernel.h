@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "runtime/device/stream.h"
+#include "runtime/fuse/pending.h"
 
 namespace tessera::tensor {
 
@@ -56,6 +57,8 @@ class Kernel final : public KernelSlot {
   }
 
   void operator()(Device device, const Call& call) const {
+    if (PendingLaunches::any()) [[unlikely]]
+      PendingLaunches::flush();  // they may read what this one writes
     const Function function = functions_[int(device.type)];
     if (function == nullptr) [[unlikely]]
       fail_no_kernel(name(), device.type);

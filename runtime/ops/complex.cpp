@@ -21,7 +21,7 @@ Tensor hypot(const Operand& x, const Operand& y);
 namespace {
 
 Tensor view_with_type(const Tensor& self, Ints sizes, Ints strides, DType type) {
-  Tensor out = Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->data, sizes, strides, type));
+  Tensor out = Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->address(), sizes, strides, type));
   out.set_math_bits(self.math_bits());
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/fuse/launch_queue.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
@@ -193,8 +194,14 @@ Tensor to(const Tensor& self, MaybeType dtype, MaybeDevice device, bool copy) {
   DType type = dtype.value_or(self.dtype());
   Device place = device ? resolve_device(*device) : self.device();
   if (!copy && type == self.dtype() && place == self.device()) return self;
-  Tensor out = empty_there(self, type, place);
-  copy_into(out, self);
+  Tensor out;
+  Context& context = Context::current();
+  if (self.numel() >= context.fuses_from && type != self.dtype() && place.is_cpu())
+    out = context.launch_queue().put_off_conversion(self, type);
+  if (!out.defined()) {
+    out = empty_there(self, type, place);
+    copy_into(out, self);
+  }
   if (needs_grad(self) && is_differentiable(type)) record_conversion(out, self);
   return out;
 }

@@ -61,7 +61,7 @@ void start_from(const Tensor& out, const Tensor& self) {
 
 Tensor apart_from(const Tensor& out, const Tensor& operand) {
   if (&out.storage() != &operand.storage()) return operand;
-  const bool same = out.impl()->data == operand.impl()->data && out.sizes() == operand.sizes() &&
+  const bool same = out.impl()->address() == operand.impl()->address() && out.sizes() == operand.sizes() &&
                     out.strides() == operand.strides() && out.numel() > 0;
   check(!same, TensorErrorKind::Runtime,
         "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "

@@ -17,7 +17,7 @@ using NoLayout = std::optional<Dims>;
 using Ignored = std::optional<bool>;
 
 void point_at(const Tensor& self, const Tensor& memory) {
-  self.impl()->set_storage(&memory.storage(), memory.impl()->data);
+  self.impl()->set_storage(&memory.storage(), memory.impl()->address());
   self.impl()->set_layout(memory.sizes(), memory.strides());
   self.set_math_bits(memory.math_bits());
 }
@@ -142,7 +142,7 @@ Tensor view_as_type(const Tensor& self, DType dtype) {
       strides[d] = old > now ? strides[d] * ratio : strides[d] / ratio;
     }
   }
-  return Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->data, sizes, strides, dtype));
+  return Tensor::adopt(TensorImpl::create_view(&self.storage(), self.impl()->address(), sizes, strides, dtype));
 }
 
 #define TS_OPTIONS "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"

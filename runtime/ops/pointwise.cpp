@@ -9,6 +9,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/context.h"
+#include "runtime/fuse/launch_queue.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/pointwise_functions.h"
@@ -238,20 +239,24 @@ Scalar in_common(const Scalar& s, DType common) {
   });
 }
 
-void set_number(Loop& loop, int k, const Operand& o, const Plan& plan) {
-  const DType lane = plan.lane;
-  put_number(loop.numbers[k],
-             in_common(o.is_tensor() ? o.tensor().item() : o.scalar(), is_floating(lane) ? lane : plan.common), lane);
-  loop.use_number(k, lane);
+Scalar lane_number(const Operand& o, const Plan& plan) {
+  return in_common(o.is_tensor() ? o.tensor().item() : o.scalar(), is_floating(plan.lane) ? plan.lane : plan.common);
+}
+
+[[gnu::noinline]] void set_number(Loop& loop, int k, const Operand& o, const Plan& plan) {
+  put_number(loop.numbers[k], lane_number(o, plan), plan.lane);
+  loop.use_number(k, plan.lane);
 }
 
 void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
+  if (PendingLaunches::any()) [[unlikely]]
+    PendingLaunches::flush();
   Loop loop;
   if (plan.dense && out.is_contiguous()) {
     loop.operands = count + 1;
     loop.ndim = 1;
     loop.numel = loop.sizes[0] = out.numel();
-    loop.data[0] = out.bytes();
+    loop.data[0] = out.impl()->address();
     loop.dtype[0] = out.dtype();
     loop.strides[0][0] = 1;
     for (int k = 0; k < count; k++) {
@@ -259,7 +264,8 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
         set_number(loop, k + 1, in[k], plan);
         loop.strides[k + 1][0] = 0;
       } else {
-        loop.data[k + 1] = in[k].tensor().bytes();
+        assert(!in[k].tensor().has_math_bits());
+        loop.data[k + 1] = in[k].tensor().impl()->address();
         loop.dtype[k + 1] = in[k].tensor().dtype();
         loop.strides[k + 1][0] = 1;
       }
@@ -367,6 +373,7 @@ struct Call {
   Device device;
   Dims broadcast;  // the full shape, where no operand has it
   bool record;
+  bool waits = false;  // the launch was put off
   Tensor result, wide;  // wide: what was given for it, where the result has to be rounded first
 
   int count() const { return row.arity; }
@@ -432,10 +439,48 @@ void hand_out(Call& c) {
   c.result.bump_version();
 }
 
+// Whatever the elements are, no kernel of the row raises.
+bool cannot_raise(const PointwiseRow& row, DType lane) {
+  if (is_floating(lane)) return true;
+  const PointwiseClass c = real_class(row.row_class);
+  return !is_complex(lane) && (c == PointwiseClass::Bits || c == PointwiseClass::Compare ||
+                               c == PointwiseClass::Predicate || c == PointwiseClass::Select);
+}
+
+// A launch of many elements may wait for those that follow (runtime/README.md, "Launches that wait"). All else of the call is as ever.
+[[gnu::cold, gnu::noinline]] bool put_off(Call& c) {
+  if (!c.device.is_cpu() || c.out) return false;
+  const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
+  if (!cannot_raise(kPointwiseRows[kernel], c.plan.lane)) return false;
+  ChainStep step;
+  step.op = kernel, step.lane = c.plan.lane, step.dtype = c.plan.result;
+  step.operands = uint8_t(kernel == c.id ? c.count() : 1);
+  for (int k = 0; k < c.row.params; k++) step.params[k] = c.params[k];
+  const Tensor* tensors[3] = {};
+  for (int k = 0; k < step.operands; k++) {
+    if (!is_host_number(c.in[k])) {
+      tensors[k] = &c.in[k].tensor();
+      continue;
+    }
+    put_number(step.in[k].number, lane_number(c.in[k], c.plan), c.plan.lane);
+    step.in[k].dtype = c.plan.lane;
+  }
+  c.result = Context::current().launch_queue().put_off(step, tensors, c.sizes());
+  return c.waits = c.result.defined();
+}
+
+// Short ops shall not pay for it, and stay in the caches anyway.
+bool may_wait(const Call& c) {
+  const int64_t from = Context::current().fuses_from;
+  return c.plan.widest ? c.plan.widest->numel() >= from : from != Context::kNever;
+}
+
 void allocate(Call& c) {
   decide_shape(c.in, c.count(), c.plan);
   if (!c.plan.widest) c.broadcast = full_shape(c.in, c.count());
   c.record = wants_grad(c.row, c.in, c.plan.result);
+  if (may_wait(c)) [[unlikely]]
+    if (put_off(c)) return;
   if (c.out) return take_out(c);
   if (c.reuse) {
     const unsigned kept = c.record ? recorded_reads(c.row, c.in) : 0;
@@ -492,7 +537,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   if (runs_ordered(c)) [[unlikely]]
     return given(out, run_ordered(c.row, in, c.params));
   allocate(c);
-  launch(c, c.result);
+  if (!c.waits) [[likely]]
+    launch(c, c.result);
   if (out) hand_out(c);
   if (c.record) record(c);
   return std::move(c.result);

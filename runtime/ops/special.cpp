@@ -203,7 +203,7 @@ struct Logaddexp2 : Two<SpecialId::logaddexp2> {
   }
 };
 Tensor bits_as(const Tensor& t, DType type) {
-  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->data, t.sizes(), t.strides(), type));
+  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->address(), t.sizes(), t.strides(), type));
 }
 
 struct NextAfter : Two<SpecialId::nextafter> {

@@ -218,7 +218,7 @@ std::tuple<Tensor, Tensor> with_mean_all(const Tensor& x, bool unbiased) {
 }
 
 Tensor with_bits_of(const Tensor& t, DType type) {
-  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->data, t.sizes(), t.strides(), type));
+  return Tensor::adopt(TensorImpl::create_view(&t.storage(), t.impl()->address(), t.sizes(), t.strides(), type));
 }
 
 Tensor nanmean(const Tensor& self, const MaybeDims& dim, bool keepdim, MaybeType dtype) {

@@ -77,7 +77,7 @@ bool array_memory(Interpreter& in, const Value& value, Buffer& out, BufferLayout
     if (__builtin_mul_overflow(static_cast<size_t>(t.numel()), width, &out.size))
       throw Error(ErrorKind::ValueError, "array is too big");
     // An empty tensor may have no address; a buffer of no bytes shall still have one.
-    out.data = out.size == 0 ? reinterpret_cast<char*>(t.impl()) : static_cast<char*>(t.data_ptr());
+    out.data = out.size == 0 ? reinterpret_cast<char*>(t.impl()) : t.impl()->exposed_address();
     out.readonly = is_scalar;
     out.format = ItemFormat(facts(t.dtype()).buffer);
     out.item_size = static_cast<uint32_t>(width);

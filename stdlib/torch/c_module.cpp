@@ -98,6 +98,15 @@ Value set_tf32(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// From how many elements on launches of pointwise ops wait for those that follow (as TSR_FUSE); answers what was set before.
+Value set_fusing(Interpreter& in, const Args& args) {
+  tensor::Context& context = torch_state(in).context;
+  const int64_t before = context.fuses_from;
+  context.fuses_from = tensor::fuses_from_setting(args[0].as_int());
+  if (context.fuses_from == tensor::Context::kNever) tensor::PendingLaunches::flush();
+  return Value::integer(before == tensor::Context::kNever ? 0 : before);
+}
+
 // finfo and iinfo --------------------------------------------------------------------------------------------------
 
 // The C++ type of a dtype's elements, as PyTorch's messages name it.
@@ -238,6 +247,7 @@ const Row kRows[] = {
     {"_parse_table(text: str, delimiter, comments, skip_rows: int, max_rows: int, columns, dtype)", read_table},
     {"_cuda_default_generator(device)", cuda_default_generator},
     {"_set_tf32(allowed: bool)", set_tf32},
+    {"_set_fusing(setting: int)", set_fusing},
     {"_show_ops(module: str)", show_ops},
     {"_limits(dtype)", limits_of},
     {"_dtypes(what: str)", dtypes_that_say},

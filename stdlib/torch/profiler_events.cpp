@@ -117,6 +117,9 @@ Value start(Interpreter& in, const Args& args) {
   profiler.thread = in.threads().current().ident();
   profiler.with_shapes = shapes, profiler.with_stack = stack, profiler.is_full = false;
   profiler.session = (profiler.session + 1) & INT32_MAX;
+  if ((state.modes & kProfiles) == 0) profiler.fuses_from = state.context.fuses_from;
+  state.context.fuses_from = tensor::Context::kNever;  // each op is to take its own time and memory
+  tensor::PendingLaunches::flush();
   state.modes |= kProfiles;
   return Value::integer(profiler.session);
 }
@@ -128,6 +131,7 @@ Value stop(Interpreter& in, const Args& args) {
   if (profiler.events.is_undefined() || args[0].as_int() != profiler.session) return Value::none();
   if (!profiler.open.empty()) end_event(state, (profiler.session << 32) | profiler.open.front());
   state.modes &= ~kProfiles;
+  state.context.fuses_from = profiler.fuses_from;
   return std::exchange(profiler.events, Value());
 }
 

@@ -63,6 +63,7 @@ struct ProfilerEvents {
   std::vector<uint32_t> open;  // which of them have not ended, innermost last
   uint64_t thread = 0;         // whose calls are noted
   int64_t session = 0;
+  int64_t fuses_from = 0;  // of the Context, before
   bool with_shapes = false, with_stack = false, is_full = false;
 };
 

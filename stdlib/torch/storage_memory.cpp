@@ -36,7 +36,7 @@ bool memory_buffer(Interpreter&, const Value& value, Buffer& out, BufferLayout*)
   auto* memory = object_cast<TensorMemory>(value);
   out.size = memory->tensor.nbytes();
   // An empty tensor may have no address; a buffer of no bytes shall still have one.
-  out.data = out.size == 0 ? reinterpret_cast<char*>(memory) : static_cast<char*>(memory->tensor.data_ptr());
+  out.data = out.size == 0 ? reinterpret_cast<char*>(memory) : memory->tensor.impl()->exposed_address();
   out.readonly = false;
   return true;
 }

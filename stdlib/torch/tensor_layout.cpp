@@ -53,7 +53,7 @@ Value element_size(Interpreter&, const Args& args) {
 Value storage_offset(Interpreter&, const Args& args) { return Value::integer(self_of(args).offset()); }
 Value data_ptr(Interpreter&, const Args& args) {
   const Tensor& t = self_of(args);
-  return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.impl()->data)));
+  return Value::integer(t.device().is_meta() ? 0 : static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.impl()->exposed_address())));
 }
 Value is_floating_point(Interpreter&, const Args& args) { return Value::boolean(is_floating(self_of(args).dtype())); }
 Value is_complex_tensor(Interpreter&, const Args& args) { return Value::boolean(is_complex(self_of(args).dtype())); }

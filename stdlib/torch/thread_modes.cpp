@@ -3,6 +3,7 @@
 #include "stdlib/torch/thread_modes.h"
 
 #include "lang/vm/threads.h"
+#include "runtime/fuse/pending.h"
 #include "stdlib/torch/state.h"
 #include "stdlib/torch/torch_function.h"
 
@@ -22,6 +23,7 @@ constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.
 void save_modes(Interpreter& in, void** mine) {
+  tensor::PendingLaunches::try_flush();  // they wait on the thread that made them
   TorchState& state = torch_state(in);
   if (*mine == nullptr) *mine = new (std::nothrow) ThreadModes;
   if (*mine == nullptr) return;

@@ -1,0 +1,262 @@
+// Chains of pointwise ops, tile by tile: every step runs on a tile by the kernel that runs it alone, so the bits are those of the
+// single ops. What a step leaves for later ones stays in the first-level cache.
+#include "backends/cpu/convert.h"
+#include "backends/cpu/pointwise_job.h"
+#include "backends/cpu/threads.h"
+#include "hwy/cache_control.h"
+#include "runtime/alloc.h"
+#include "runtime/fuse/chain.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace tessera::tensor::cpu {
+namespace {
+
+using Kind = ChainOperand::Kind;
+
+// Tiles whose buffers fill half of a first-level cache of 32 KiB, within bounds: a short tile pays more for its calls than it saves.
+constexpr int64_t kTileBytes = 24576, kShortestTile = 1024, kLongestTile = 4096;
+constexpr int64_t kLine = 64, kLongRow = 512;
+
+// How one operand of a step comes to the kernel.
+struct Source {
+  const ChainOperand* operand;
+  DType takes;
+  ConvertRun load = nullptr;    // into a scratch buffer; null: it is read where it is
+  alignas(16) char number[16] = {};  // a number as the kernel takes it
+  int buffer = -1;              // Step: which buffer has it; -1: the memory at `address`
+  const char* address = nullptr;
+};
+
+struct Work {
+  const ChainStep* step;
+  InnerKernel kernel = nullptr;  // null: `store` does it
+  DType takes[4];
+  Source in[3];
+  ConvertRun store = nullptr;  // from a scratch buffer to the result
+  int buffer = -1;             // of the result; -1: it goes where it belongs at once
+  bool past_caches = false;    // then from the buffer to memory
+};
+
+bool in_buffer(const ChainStep& step, bool past_caches) { return !step.to || past_caches; }
+
+// Bytes that the chain reads and writes in memory.
+int64_t bytes_moved(const ChainCall& call) {
+  int64_t bytes = 0;
+  for (const ChainStep& step : call.steps) {
+    if (!step.needed) continue;
+    if (step.to) bytes += call.numel * int64_t(item_size(step.dtype));
+    for (int k = 0; k < step.operands; k++)
+      if (step.in[k].kind == Kind::Flat) bytes += call.numel * int64_t(item_size(step.in[k].dtype));
+  }
+  return bytes;
+}
+
+class Chain {
+ public:
+  explicit Chain(const ChainCall& call) : call_(call) {
+    past_caches_ = bytes_moved(call) > last_cache_bytes();
+    find_last_uses();
+    for (size_t i = 0; i < call.steps.size(); i++)
+      if (call.steps[i].needed) add(int(i));
+    const int64_t bytes = buffers_ * widest_;
+    tile_ = std::clamp(kTileBytes / std::max<int64_t>(bytes, 1) / kLine * kLine, kShortestTile, kLongestTile);
+    buffer_bytes_ = tile_ * widest_;
+  }
+
+  void run(int64_t begin, int64_t end) const {
+    size_t bytes = size_t((buffers_ + kScratch) * buffer_bytes_);
+    const std::unique_ptr<char, Free> memory(static_cast<char*>(host::allocate(bytes)), Free{bytes});
+    for (int64_t at = begin, n; at < end; at += n) {
+      n = std::min(tile_, end - at);
+      if (row_ > 0) n = std::min(n, row_ - at % row_);
+      run_tile(memory.get(), at, n, std::min(tile_, end - at - n));
+    }
+    if (past_caches_) hwy::FlushStream();
+  }
+
+  int64_t kernels() const { return int64_t(work_.size()); }
+
+ private:
+  static constexpr int kScratch = 4;  // three operands and a result
+  struct Free {
+    size_t bytes;
+    void operator()(char* block) const { host::release(block, bytes); }
+  };
+
+  void find_last_uses() {
+    last_use_.assign(call_.steps.size(), -1);
+    for (size_t i = 0; i < call_.steps.size(); i++) {
+      const ChainStep& step = call_.steps[i];
+      for (int k = 0; step.needed && k < step.operands; k++)
+        if (step.in[k].kind == Kind::Step) last_use_[step.in[k].step] = int(i);
+    }
+    buffer_of_.assign(call_.steps.size(), -1);
+  }
+
+  int take_buffer() {
+    if (free_.empty()) return buffers_++;
+    const int buffer = free_.back();
+    free_.pop_back();
+    return buffer;
+  }
+
+  // A buffer is free again behind its last reader, whose own result needs another one.
+  void add(int i) {
+    const ChainStep& step = call_.steps[size_t(i)];
+    Work work;
+    work.step = &step;
+    if (step.op == ChainStep::kConvert) work.takes[0] = work.takes[1] = step.in[0].dtype;
+    else choose_kernel(work);
+    for (int k = 0; k < step.operands; k++) add_source(work, k);
+    if (work.takes[0] != step.dtype || !work.kernel) work.store = converter(step.dtype, work.takes[0]);
+    widen(step.dtype), widen(work.takes[0]);
+    work.past_caches = step.to && past_caches_;
+    if (in_buffer(step, past_caches_)) work.buffer = take_buffer();
+    buffer_of_[size_t(i)] = work.buffer;
+    for (int k = 0; k < step.operands; k++) {
+      if (step.in[k].kind != Kind::Step) continue;
+      int& buffer = buffer_of_[step.in[k].step];
+      if (last_use_[step.in[k].step] != i || buffer < 0) continue;
+      free_.push_back(buffer);
+      buffer = -1;
+    }
+    if (work.buffer >= 0 && last_use_[size_t(i)] < 0) free_.push_back(work.buffer);
+    work_.push_back(work);
+  }
+
+  // The kernel of a call over one run, as a single op of these dtypes has.
+  void choose_kernel(Work& work) {
+    const ChainStep& step = *work.step;
+    Loop loop;
+    loop.operands = step.operands + 1;
+    loop.ndim = 1;
+    loop.dtype[0] = step.dtype, loop.strides[0][0] = 1;
+    for (int k = 0; k < step.operands; k++) {
+      loop.dtype[k + 1] = step.in[k].dtype;
+      loop.strides[k + 1][0] = step.in[k].kind == Kind::Number ? 0 : 1;
+    }
+    const Job job = make_job(PointwiseCall{step.op, step.lane, loop, step.params}, true);
+    work.kernel = job.kernel;
+    std::copy_n(job.takes, 4, work.takes);
+  }
+
+  void add_source(Work& work, int k) {
+    Source& source = work.in[k];
+    const ChainOperand& operand = work.step->in[k];
+    const DType takes = work.takes[k + 1];
+    source.operand = &operand;
+    source.takes = takes;
+    source.address = operand.address;
+    widen(takes), widen(operand.dtype);
+    if (operand.kind == Kind::Number) {
+      converter(takes, operand.dtype)(source.number, 1, operand.number, 1, 1);
+      return;
+    }
+    if (takes != operand.dtype || operand.kind == Kind::Spread) source.load = converter(takes, operand.dtype);
+    if (operand.kind == Kind::Spread && operand.sizes[0] >= kLongRow)
+      row_ = row_ > 0 ? std::min(row_, operand.sizes[0]) : operand.sizes[0];
+    if (operand.kind == Kind::Flat && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
+      flat_.push_back(&operand);
+    if (operand.kind != Kind::Step) return;
+    source.buffer = buffer_of_[operand.step];
+    source.address = call_.steps[operand.step].to;
+  }
+
+  void widen(DType type) { widest_ = std::max(widest_, int64_t(item_size(type))); }
+
+  // What the next tile reads of memory comes while this one computes, a part with each step: as many lines as can be on their way.
+  void fetch(int64_t part, int64_t at, int64_t n) const {
+    const int64_t parts = int64_t(work_.size()), begin = n * part / parts, end = n * (part + 1) / parts;
+    for (const ChainOperand* o : flat_) {
+      const int64_t size = int64_t(item_size(o->dtype));
+      for (int64_t i = begin * size; i < end * size; i += kLine) __builtin_prefetch(o->address + at * size + i, 0, 2);
+    }
+  }
+
+  char* buffer(char* memory, int i) const { return memory + i * buffer_bytes_; }
+
+  void run_tile(char* memory, int64_t at, int64_t n, int64_t next) const {
+    int64_t part = 0;
+    for (const Work& work : work_) {
+      fetch(part++, at + n, next);
+      Run run;
+      run.params = work.step->params;
+      run.n = n;
+      for (int k = 0; k < work.step->operands; k++)
+        run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, at, n, run.step[k]);
+      char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
+      char* const result = work.buffer < 0 ? there : buffer(memory, work.buffer);
+      run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
+      if (work.kernel) work.kernel(run);
+      if (work.store) work.store(result, 1, work.kernel ? run.out : run.in[0], work.kernel ? 1 : run.step[0], n);
+      if (work.past_caches) copy_past_caches(there, result, n * int64_t(item_size(work.step->dtype)));
+    }
+  }
+
+  const void* operand(const Source& source, char* scratch, char* memory, int64_t at, int64_t n, int64_t& step) const {
+    const ChainOperand& o = *source.operand;
+    step = 1;
+    if (o.kind == Kind::Number) {
+      step = 0;
+      return source.number;
+    }
+    if (o.kind == Kind::Spread) return spread(source, scratch, at, n, step);
+    const char* const from = source.buffer >= 0 ? buffer(memory, source.buffer) : source.address + at * int64_t(item_size(o.dtype));
+    if (!source.load) return from;
+    source.load(scratch, 1, from, 1, n);
+    return scratch;
+  }
+
+  // A broadcast operand: where it is if it can be read there, else gathered row by row.
+  static const void* spread(const Source& source, char* scratch, int64_t at, int64_t n, int64_t& step) {
+    const ChainOperand& o = *source.operand;
+    const int64_t size = int64_t(item_size(o.dtype)), takes = int64_t(item_size(source.takes));
+    const char* from = source.address;
+    int64_t index[ChainOperand::kMostDims];
+    for (int d = 0; d < o.ndim; at /= o.sizes[d++]) {
+      index[d] = at % o.sizes[d];
+      from += index[d] * o.strides[d] * size;
+    }
+    if (n <= o.sizes[0] - index[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
+      step = o.strides[0];
+      if (source.takes == o.dtype && step <= 1) return from;
+    }
+    const bool one = step == 0;
+    step = one ? 0 : 1;
+    char* to = scratch;
+    for (int64_t left = one ? 1 : n, m; left > 0; left -= m, to += m * takes) {
+      m = std::min(left, o.sizes[0] - index[0]);
+      source.load(to, 1, from, o.strides[0], m);
+      index[0] += m, from += m * o.strides[0] * size;
+      for (int d = 0; d + 1 < o.ndim && index[d] == o.sizes[d]; d++) {
+        from += (o.strides[d + 1] - o.sizes[d] * o.strides[d]) * size;
+        index[d] = 0, index[d + 1]++;
+      }
+    }
+    return scratch;
+  }
+
+  const ChainCall& call_;
+  std::vector<Work> work_;
+  std::vector<const ChainOperand*> flat_;
+  std::vector<int> last_use_, buffer_of_, free_;
+  int buffers_ = 0;
+  int64_t widest_ = 1, tile_ = 0, buffer_bytes_ = 0;
+  int64_t row_ = 0;  // tiles end where a row of a broadcast operand does; 0: where they like
+  bool past_caches_ = false;
+};
+
+void run_chain(const ChainCall& call) {
+  const Chain chain(call);
+  if (chain.kernels() == 0) return;
+  count_work(uint64_t(call.numel * (chain.kernels() - 1)) >> 11);  // each op counts; the last one where the range is split
+  parallel_for(call.numel, kFunctionGrain, [&](int64_t begin, int64_t end) { chain.run(begin, end); });
+}
+
+const KernelRegistration registration{chain_kernel, DeviceType::Cpu, &run_chain};
+
+}  // namespace
+}  // namespace tessera::tensor::cpu

@@ -1,0 +1,56 @@
+// Pointwise ops that run one after the other on each tile, as data: what a launch queue hands to the backend.
+//
+// All steps have results of one number of elements, which lie row by row, so that one position serves all of them. A result that
+// nobody else holds is never in memory: it lives in a buffer of the tile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/device/kernel.h"
+#include "runtime/scalar.h"
+#include "runtime/storage.h"
+
+namespace tessera::tensor {
+
+struct ChainOperand {
+  enum class Kind : uint8_t {
+    Number,  // by value, of the step's lane
+    Flat,    // as many elements as the result, in its order
+    Spread,  // broadcast
+    Step,    // the result of an earlier step
+  };
+  static constexpr int kMostDims = 4;
+
+  Kind kind = Kind::Number;
+  DType dtype = kFloat32;
+  uint8_t step = 0;
+  uint8_t ndim = 0;                               // Spread: at least 1
+  char* address = nullptr;                        // Flat, Spread
+  Storage* storage = nullptr;                     // Flat, Spread: one reference
+  alignas(16) char number[16] = {};               // Number
+  int64_t sizes[kMostDims] = {}, strides[kMostDims] = {};  // Spread: innermost first, in elements
+};
+
+struct ChainStep {
+  static constexpr int kConvert = -1;
+
+  int op = kConvert;      // a PointwiseId, or its operand becomes the result's dtype
+  DType lane = kFloat32;  // the type of the arithmetic
+  DType dtype = kFloat32;
+  uint8_t operands = 0;  // inputs
+  bool needed = true;    // by somebody outside or by a later step that is
+  Scalar params[2];
+  ChainOperand in[3];
+  Storage* result = nullptr;  // one reference
+  char* to = nullptr;         // where it goes; null: it stays in its tile
+};
+
+struct ChainCall {
+  std::span<const ChainStep> steps;
+  int64_t numel;
+  Launch launch{};
+};
+extern Kernel<ChainCall> chain_kernel;
+
+}  // namespace tessera::tensor

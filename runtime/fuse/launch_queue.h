@@ -1,0 +1,45 @@
+// The launches of a Context that wait, in the order of their calls (README.md, "Launches that wait").
+#pragma once
+
+#include <vector>
+
+#include "runtime/fuse/chain.h"
+#include "runtime/fuse/pending.h"
+#include "runtime/tensor.h"
+
+namespace tessera::tensor {
+
+class Context;
+
+class LaunchQueue {
+ public:
+  explicit LaunchQueue(Context& context) : context_(context) {}
+  LaunchQueue(const LaunchQueue&) = delete;
+  ~LaunchQueue();
+
+  /// Takes a launch whose numbers are set; `tensors` are its other operands (null: a number), contiguous, of shapes that broadcast to
+  /// `sizes`. Answers the result, or nothing: the launch is to run at once.
+  Tensor put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes);
+  /// The same for the conversion of a tensor.
+  Tensor put_off_conversion(const Tensor& t, DType to);
+  void flush();
+
+ private:
+  static constexpr size_t kMostSteps = 32;
+  static constexpr int64_t kMostWork = int64_t(1) << 27;  // elements times steps: a tenth of a second
+
+  bool reads_as_step(const Tensor& t) const;
+  bool find_operand(ChainOperand& operand, const Tensor& t, Ints sizes) const;
+  int step_of(const Storage& storage) const;
+  void find_needed();
+  void run();
+  static bool is_plain(const ChainStep& step);
+  void run_one(const ChainStep& step);
+  void clear();
+
+  Context& context_;
+  std::vector<ChainStep> steps_;
+  int64_t numel_ = 0;
+};
+
+}  // namespace tessera::tensor
