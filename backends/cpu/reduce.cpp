@@ -1,12 +1,14 @@
 // Reductions on the host: what of a ReduceCall is a row, what is a column (Note [Order of a reduction]), and who does it.
 //
 // A call is kept x reduced. The innermost reduced dimension is a line; if there are several reduced dimensions, the lines'
-// totals are added up one after the other. Elements that no kernel reads are converted into a buffer first.
+// totals are added up one after the other. Elements that the kernels do not read are converted, and mapped, into a buffer that
+// stays in the first cache.
 #include <vector>
 
 #include "backends/cpu/convert.h"
 #include "backends/cpu/parallel_2d.h"
 #include "backends/cpu/reduce_table.h"
+#include "backends/cpu/scratch.h"
 #include "runtime/device/backend.h"
 #include "runtime/ops/reduce_ids.h"
 
@@ -72,7 +74,11 @@ template <class T>
 struct AnySum {
   const ReduceKernels<T>& kernel;
   double p;
-  void add(T& total, const T* x) const { kernel.add(&total, x, 1, p); }
+  void add(T& total, const T* x) const {
+    T one = *x;
+    if (kernel.map) kernel.map(&one, 1, p);
+    kernel.block(&total, &one, 1, 1, 1, p);
+  }
   T combine(T a, T b) const { return kernel.combine(a, b); }
   T every(const T* x, int64_t step, int64_t n) const {
     T total = kernel.identity;
@@ -116,54 +122,78 @@ class Reduction {
  public:
   Reduction(const ReduceCall& c, const ReduceKernels<T>* (*kernels)(DType))
       : call_(c),
-        kernel_(kernels(dtype_of<T>)[c.op]),
-        native_(native(kernels(c.in_dtype), c.op)),
         p_(c.param.to_double()),
         item_(int64_t(item_size(c.in_dtype))),
         load_(converter(dtype_of<T>, c.in_dtype)),
         store_(converter(c.out_dtype, dtype_of<T>)),
         length_(c.reduced_sizes[0]),
         stride_(c.reduced_strides[0]),
-        lines_(c.reduced_numel / std::max<int64_t>(1, length_)) {}
+        lines_(c.reduced_numel / std::max<int64_t>(1, length_)),
+        width_(c.kept ? c.kept_sizes[0] : 1),
+        distance_(c.kept ? c.kept_strides[0] : 0),
+        rows_(stride_ == 1 && length_ >= (is_half(c.in_dtype) ? 16 : kRowGroup<T>)),
+        unit_size_(kRowColumns<T> * cascade_step(length_ / kRowColumns<T>) * cascade_step(length_ / kRowColumns<T>)),
+        direct_((rows_ || distance_ == 1 || width_ == 1) && reads(kernels(c.in_dtype), c.op)),
+        kernel_(kernels(direct_ ? c.in_dtype : dtype_of<T>)[c.op]) {}
 
   void run() const {
     if (call_.reduced_numel == 0) {
       std::vector<T> none(size_t(call_.kept_numel), kernel_.identity);
       return put(0, none.data(), call_.kept_numel);
     }
-    const int64_t group = call_.in_dtype == kFloat16 || call_.in_dtype == kBFloat16 ? 16 : kRowGroup<T>;
-    if (stride_ == 1 && length_ >= group) run_rows();
+    if (rows_) run_rows();
     else run_columns();
   }
 
  private:
-  static const ReduceKernels<T>* native(const ReduceKernels<T>* table, int op) {
-    return table && table[op].rows ? &table[op] : nullptr;
-  }
+  static bool is_half(DType dtype) { return dtype == kFloat16 || dtype == kBFloat16; }
+  bool has_units() const { return length_ >= 2 * unit_size_; }
+  static bool reads(const ReduceKernels<T>* table, int op) { return table && table[op].rows && !table[op].map; }
   const char* result_start(int64_t result) const { return cpu::result_start(call_, result, item_); }
   int64_t line_start(int64_t line) const {
     return line_offset(line, call_.reduced, call_.reduced_sizes, call_.reduced_strides);
   }
 
   /// Lanes add up twice what other kernels do in the same time.
-  int64_t cost() const { return native_ ? call_.reduced_numel / 2 : call_.reduced_numel; }
+  int64_t cost() const { return direct_ ? call_.reduced_numel / 2 : call_.reduced_numel; }
 
   void put(int64_t result, T* totals, int64_t n) const {
     kernel_.finish(totals, n, double(call_.reduced_numel), p_);
     store_(call_.out + result * int64_t(item_size(call_.out_dtype)), 1, totals, 1, n);
   }
 
+  // ---- elements for the kernels ----
+
+  static constexpr int64_t kLoaded = 8192 / int64_t(sizeof(T));  // elements that are converted together
+  void load(T* to, const char* x, int64_t distance, int64_t n) const {
+    load_(to, 1, x, distance, n);
+    if (kernel_.map) kernel_.map(to, n, p_);
+  }
+  /// n elements in a row, as the kernels read them.
+  const void* row_at(const char* x, int64_t n, T* buffer) const {
+    if (direct_) return x;
+    load(buffer, x, 1, n);
+    return buffer;
+  }
+
   // ---- rows ----
 
   void run_rows() const {
-    const int64_t rows = length_ / kRowColumns<T>, step = cascade_step(rows), units = rows / (step * step);
-    if (native_ && units > 1 && call_.kept_numel * lines_ < 8) return run_units(units, step);
+    if (has_units() && call_.kept_numel * lines_ < 8) {
+      for (int64_t r = 0; r < call_.kept_numel; r++) {
+        T total = long_row(result_start(r));
+        for (int64_t line = 1; line < lines_; line++)
+          total = kernel_.combine(total, long_row(result_start(r) + line_start(line) * item_));
+        put(r, &total, 1);
+      }
+      return;
+    }
     parallel_2d(call_.kept_numel, 1, 1, cost(), [&](const Tile& tile) {
-      std::vector<T> converted(native_ ? 0 : size_t(length_));
+      const Scratch<T> buffer(direct_ ? 0 : std::max(kLoaded, has_units() ? 0 : length_));
       T totals[kReduceStrip];
       for (int64_t r = tile.outer_begin; r < tile.outer_end;) {
         const int64_t n = std::min(tile.outer_end - r, rows_at_once(r));
-        some_rows(totals, r, n, converted.data());
+        some_rows(totals, r, n, buffer.data());
         put(r, totals, n);
         r += n;
       }
@@ -171,107 +201,123 @@ class Reduction {
   }
   /// Results from r on whose rows lie at the distance of the innermost kept dimension.
   int64_t rows_at_once(int64_t r) const {
-    if (!native_ || call_.kept == 0 || lines_ > 1) return 1;
-    return std::min(kReduceStrip, call_.kept_sizes[0] - r % call_.kept_sizes[0]);
+    if (lines_ > 1 || width_ == 1) return 1;
+    const int64_t most = direct_ ? kReduceStrip : std::clamp<int64_t>(kLoaded / length_, 1, kReduceStrip);
+    return std::min(most, width_ - r % width_);
   }
-  void some_rows(T* totals, int64_t r, int64_t n, T* converted) const {
+  void some_rows(T* totals, int64_t r, int64_t n, T* buffer) const {
     const char* start = result_start(r);
-    if (native_ && lines_ == 1)
-      return native_->rows(totals, nullptr, start, call_.kept ? call_.kept_strides[0] : 0, length_, n, p_);
+    if (lines_ == 1 && direct_) return kernel_.rows(totals, nullptr, start, distance_, length_, n, p_);
+    if (n > 1) {
+      for (int64_t i = 0; i < n; i++) load(buffer + i * length_, start + i * distance_ * item_, 1, length_);
+      return kernel_.rows(totals, nullptr, buffer, length_, length_, n, p_);
+    }
     totals[0] = kernel_.identity;
     for (int64_t line = 0; line < lines_; line++) {
       const char* x = start + line_start(line) * item_;
       T total;
-      if (native_) {
-        native_->rows(&total, nullptr, x, 0, length_, 1, p_);
-      } else {
-        load_(converted, 1, x, 1, length_);
-        kernel_.rows(&total, nullptr, converted, 0, length_, 1, p_);
-      }
+      if (has_units()) total = long_row(x);
+      else kernel_.rows(&total, nullptr, row_at(x, length_, buffer), 0, length_, 1, p_);
       totals[0] = kernel_.combine(totals[0], total);
     }
   }
-  /// Few long rows: threads share the units of each.
-  void run_units(int64_t units, int64_t step) const {
-    std::vector<T> parts(size_t(units * kRowColumns<T>));
-    const int64_t unit_rows = step * step, unit_size = unit_rows * kRowColumns<T>;
-    for (int64_t r = 0; r < call_.kept_numel; r++) {
-      T total = kernel_.identity;
-      for (int64_t line = 0; line < lines_; line++) {
-        const char* x = result_start(r) + line_start(line) * item_;
-        parallel_for(units, std::max<int64_t>(1, kTileGrain / unit_size), [&](int64_t begin, int64_t end) {
-          for (int64_t u = begin; u < end; u++)
-            native_->unit(&parts[size_t(u * kRowColumns<T>)], x + u * unit_size * item_, unit_rows, step, p_);
-        });
-        T row;
-        native_->rows(&row, parts.data(), x, 0, length_, 1, p_);
-        total = lines_ == 1 ? row : kernel_.combine(total, row);
+  /// Threads share the units.
+  T long_row(const char* x) const {
+    const int64_t whole = length_ / unit_size_, step = cascade_step(length_ / kRowColumns<T>);
+    std::vector<T> parts(size_t(whole * kRowColumns<T>));
+    parallel_for(whole, std::max<int64_t>(1, kTileGrain / unit_size_), [&](int64_t begin, int64_t end) {
+      const Scratch<T> buffer(direct_ ? 0 : unit_size_);
+      for (int64_t u = begin; u < end; u++) {
+        const void* unit = row_at(x + u * unit_size_ * item_, unit_size_, buffer.data());
+        kernel_.unit(&parts[size_t(u * kRowColumns<T>)], unit, step * step, step, p_);
       }
-      put(r, &total, 1);
-    }
+    });
+    const int64_t rest = length_ - whole * unit_size_;
+    const Scratch<T> buffer(direct_ ? 0 : rest);
+    T total;
+    kernel_.rows(&total, parts.data(), row_at(x + whole * unit_size_ * item_, rest, buffer.data()), 0, length_, 1, p_);
+    return total;
   }
 
   // ---- columns ----
 
   void run_columns() const {
-    const int64_t width = call_.kept ? call_.kept_sizes[0] : 1, distance = call_.kept ? call_.kept_strides[0] : 0;
-    const int64_t whole = lines_ > 1 ? 0 : single_cascades<T>(call_, distance, width);
+    const int64_t whole = lines_ > 1 ? 0 : single_cascades<T>(call_, distance_, width_);
     const int64_t whole_lines =
         lines_ > 1 ? single_cascades<T>(call_, call_.reduced_strides[1], call_.reduced_sizes[1]) : 0;
-    // A single column needs no gathering; it may be longer than memory (an expanded tensor).
-    const bool direct = native_ && (distance == 1 || width == 1);
     // Whole rows come quickest from memory: they are cut for the threads alone.
-    const int64_t strip = direct ? strip_for_threads(call_.kept_numel, kReduceStrip, 1)
-                                 : std::clamp<int64_t>(kGathered / length_, 1, kRowColumns<T>);
-    parallel_2d(call_.kept_numel / width, width, strip, cost(), [&](const Tile& tile) {
-      std::vector<T> gathered(direct ? 0 : size_t(length_ * strip));
+    const int64_t step = cascade_step(length_);
+    const int64_t strip = direct_          ? strip_for_threads(call_.kept_numel, kReduceStrip, 1)
+                          : distance_ == 1 ? std::clamp(kLoaded / step, kRowColumns<T>, kReduceStrip)
+                                           : kRowColumns<T>;
+    parallel_2d(call_.kept_numel / width_, width_, strip, cost(), [&](const Tile& tile) {
+      const Scratch<T> buffer(direct_ ? 0 : strip * step);
       T totals[kReduceStrip], line_totals[kReduceStrip];
       for (int64_t o = tile.outer_begin; o < tile.outer_end; o++)
         for (int64_t j = tile.inner_begin; j < tile.inner_end;) {
           const bool whole_columns = j < whole;
           const int64_t n = std::min((whole_columns ? std::min(whole, tile.inner_end) : tile.inner_end) - j, strip);
-          const char* start = result_start(o * width + j);
+          const char* start = result_start(o * width_ + j);
           for (int64_t line = 0; line < lines_; line++) {
-            const char* x = start + line_start(line) * item_;
-            T* const into = line ? line_totals : totals;
             const bool one = lines_ > 1 ? line % call_.reduced_sizes[1] < whole_lines : whole_columns;
-            if (direct) {
-              columns(*native_, into, x, stride_, item_, n, one);
-            } else {
-              for (int64_t i = 0; i < length_; i++)
-                load_(&gathered[size_t(i * n)], 1, x + i * stride_ * item_, distance, n);
-              columns(kernel_, into, reinterpret_cast<const char*>(gathered.data()), n, sizeof(T), n, one);
-            }
+            columns(line ? line_totals : totals, start + line_start(line) * item_, n, one, buffer.data());
             if (line) kernel_.merge(totals, line_totals, n);
           }
-          put(o * width + j, totals, n);
+          put(o * width_ + j, totals, n);
           j += n;
         }
     });
   }
   /// n columns as one cascade, or as four of every fourth row.
-  void columns(const ReduceKernels<T>& kernel, T* totals, const char* x, int64_t stride, int64_t item, int64_t n,
-               bool one) const {
-    if (one) return kernel.cascade(totals, x, stride, length_, n, p_);
+  void columns(T* totals, const char* x, int64_t n, bool one, T* buffer) const {
+    if (one) return cascade(totals, x, stride_, length_, n, buffer);
     const int64_t rows = length_ / 4;
     T quarter[kReduceStrip];
-    kernel.cascade(totals, x, 4 * stride, rows, n, p_);
-    for (int64_t i = rows * 4; i < length_; i++) kernel.add(totals, x + i * stride * item, n, p_);
+    cascade(totals, x, 4 * stride_, rows, n, buffer);
+    for (int64_t i = rows * 4; i < length_; i++) block(totals, x + i * stride_ * item_, 0, 1, n, buffer);
     for (int64_t k = 1; k < 4; k++) {
-      kernel.cascade(quarter, x + k * stride * item, 4 * stride, rows, n, p_);
-      kernel.merge(totals, quarter, n);
+      cascade(quarter, x + k * stride_ * item_, 4 * stride_, rows, n, buffer);
+      kernel_.merge(totals, quarter, n);
     }
   }
-
-  static constexpr int64_t kGathered = 65536;  // elements copied together at once: they stay in the second-level cache
+  static constexpr int64_t kPollBlocks = 64;
+  /// total[j] = the cascade of x[i * stride + j] over i < rows, for j < n.
+  void cascade(T* total, const char* x, int64_t stride, int64_t rows, int64_t n, T* buffer) const {
+    const int64_t step = cascade_step(rows), blocks = rows / step;
+    std::fill_n(total, n, kernel_.identity);
+    if (const int64_t rest = rows % step) block(total, x + blocks * step * stride * item_, stride, rest, n, buffer);
+    if (blocks == 0) return;
+    T level[3][kReduceStrip];
+    const int levels = blocks < step ? 1 : 3;
+    for (int l = 0; l < levels; l++) std::fill_n(level[l], n, kernel_.identity);
+    for (int64_t b = 1; b <= blocks; b++, x += step * stride * item_) {
+      if (b % kPollBlocks == 0) Context::current().poll();  // an expanded tensor has no bound
+      block(level[0], x, stride, step, n, buffer);
+      int64_t count = b;
+      for (int l = 0; l < 2 && count % step == 0; l++, count /= step) {
+        kernel_.merge(level[l + 1], level[l], n);
+        std::fill_n(level[l], n, kernel_.identity);
+      }
+    }
+    for (int l = 0; l < levels; l++) kernel_.merge(total, level[l], n);
+  }
+  /// total[j] = combine(total[j], `rows` rows combined).
+  void block(T* total, const char* x, int64_t stride, int64_t rows, int64_t n, T* buffer) const {
+    if (direct_) return kernel_.block(total, x, stride, rows, n, p_);
+    for (int64_t i = 0; i < rows; i++) load(buffer + i * n, x + i * stride * item_, distance_, n);
+    kernel_.block(total, buffer, n, rows, n, p_);
+  }
 
   const ReduceCall& call_;
-  const ReduceKernels<T>& kernel_;        // for elements of the lane's type
-  const ReduceKernels<T>* const native_;  // for those of the call; null: they have to be converted
   const double p_;
   const int64_t item_;
   const ConvertRun load_, store_;
   const int64_t length_, stride_, lines_;  // of the innermost reduced dimension, and how many of these
+  const int64_t width_, distance_;         // of the innermost kept dimension
+  const bool rows_;                        // or columns
+  const int64_t unit_size_;                // elements of a row
+  const bool direct_;                      // the kernels read elements where they are
+  const ReduceKernels<T>& kernel_;
 };
 
 template <class T>

@@ -11,7 +11,6 @@
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
 #include "hwy/highway.h"
-#include "runtime/context.h"
 #include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -41,20 +40,15 @@ struct Integers : Numbers<Op, int64_t, In> {
       return;
     }
     const int64_t step = cascade_step(n / kRowColumns<int64_t>), unit_size = step * step * kRowColumns<int64_t>;
-    out[0] = row(x + n / unit_size * unit_size, n % unit_size, p);
+    out[0] = row(x, n % unit_size, p);
     for (int64_t u = 0; u < n / unit_size; u++) out[0] = Base::combine(out[0], units[u * kRowColumns<int64_t>]);
   }
-  static void cascade(int64_t* total, const void* x, int64_t stride, int64_t rows_given, int64_t width, double p) {
-    std::fill(total, total + width, Base::identity());
-    constexpr int64_t kPollRows = 4096;
-    for (int64_t i = 0; i < rows_given; i++) {
-      if (i % kPollRows == 0 && i > 0) Context::current().poll();  // an expanded tensor has no bound
-      Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
-    }
+  static void block(int64_t* total, const void* x, int64_t stride, int64_t rows_given, int64_t width, double p) {
+    for (int64_t i = 0; i < rows_given; i++) Base::add(total, static_cast<const In*>(x) + i * stride, width, p);
   }
   static void finish(int64_t*, int64_t, double, double) {}
   static ReduceKernels<int64_t> table() {
-    return {Base::identity(), rows, unit, cascade, Base::add, Base::merge, Base::combine_two, finish};
+    return {Base::identity(), nullptr, rows, unit, block, Base::merge, Base::combine_two, finish};
   }
 };
 

@@ -10,7 +10,6 @@
 #include "backends/cpu/reduce_table.h"
 #include "backends/cpu/wide-inl.h"
 #include "hwy/highway.h"
-#include "runtime/context.h"
 #include "runtime/ops/reduce_ids.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,15 +29,10 @@ struct Floats : Numbers<Op, T, In> {
 
   // ---- side by side ----
 
-  static void add(T* total, const void* x_given, int64_t width, double p_value) {
-    const In* x = static_cast<const In*>(x_given);
+  static void map(T* x, int64_t n, double p_value) {
     const Lane<T> p(p_value);
-    constexpr bool kConverts = !std::is_same_v<T, In>;  // then single elements are the quickest end
-    const int64_t whole = kConverts ? width / kLanes * kLanes : width;
-    each_lane<T>(whole, [&](int64_t j, int n) TS_LANES {
-      store_lane(Op::combine(load_lane(total + j, n), Op::map(load_lane(x + j, n), p)), total + j, n);
-    });
-    if (whole < width) Base::add(total + whole, x + whole, width - whole, p_value);
+    each_lane<T>(
+        n, [&](int64_t j, int some) TS_LANES { store_lane(Lane<T>(Op::map(load_lane(x + j, some), p)), x + j, some); });
   }
   static void merge(T* total, const T* other, int64_t width) {
     each_lane<T>(width, [&](int64_t j, int n) TS_LANES {
@@ -89,17 +83,18 @@ struct Floats : Numbers<Op, T, In> {
     }
   };
   /// The columns that are left of a row's cascade, and of the groups behind its last whole cascade row. `units`: as `unit`
-  /// made them, or null.
+  /// made them, and x begins behind them; or null.
   static HWY_INLINE void columns_of(T* columns, const T* units, const In* x, const Cut& cut, double p) {
     const Wide<T> zero(Base::identity());
-    const int64_t done = cut.in_units + cut.in_blocks;
+    const int64_t done = cut.in_units + cut.in_blocks, behind = cut.in_units * kColumns;
     Wide<T> level2, level3;
     if (cut.in_units) add_units(level2, level3, units, x, cut, p);
-    const Wide<T> level1 = unit_of(x + cut.in_units * kColumns, cut.in_blocks, cut.step, p);
-    Wide<T> total = add_rows(zero, x + done * kColumns, kColumns, cut.rows - done, p);
+    if (!units) x += behind;
+    const Wide<T> level1 = unit_of(x, cut.in_blocks, cut.step, p);
+    Wide<T> total = add_rows(zero, x + cut.in_blocks * kColumns, kColumns, cut.rows - done, p);
     if (done) total = merged(total, level1);
     if (cut.in_units) total = merged(merged(total, level2), level3);
-    fold_groups(columns, total, x, cut.rows * kColumns, cut.n, p);
+    fold_groups(columns, total, x, cut.rows * kColumns - behind, cut.n - behind, p);
   }
   /// Of long rows only, so it is no part of the loop over rows.
   static HWY_NOINLINE void add_units(Wide<T>& level2, Wide<T>& level3, const T* units, const In* x, const Cut& cut,
@@ -139,15 +134,17 @@ struct Floats : Numbers<Op, T, In> {
 #endif
     alignas(64) T all[size_t(kColumns)];
     store_wide(total, all);
-    for (; i + kGroup <= n; i += kGroup) add(all, x + i, kGroup, p);
+    for (; i + kGroup <= n; i += kGroup) Base::add(all, x + i, kGroup, p);
     for (int64_t k = kGroup; k < kColumns; k += kGroup) merge(all, all + k, kGroup);
     std::copy_n(all, kGroup, columns);
   }
   static HWY_NOINLINE T row(const T* units, const In* x, int64_t n, double p) {
     alignas(64) T columns[size_t(kGroup)];
-    columns_of(columns, units, x, Cut(n), p);
+    const Cut cut(n);
+    columns_of(columns, units, x, cut, p);
+    const int64_t skipped = units ? cut.in_units * kColumns : 0;
     T result = Base::identity();
-    for (int64_t i = n / kGroup * kGroup; i < n; i++) result = Base::combine(result, Base::mapped(x[i], p));
+    for (int64_t i = n / kGroup * kGroup; i < n; i++) result = Base::combine(result, Base::mapped(x[i - skipped], p));
     for (int64_t k = 0; k < kGroup; k++) result = Base::combine(result, columns[k]);
     return result;
   }
@@ -209,7 +206,8 @@ struct Floats : Numbers<Op, T, In> {
   }
   /// total[j] = combine(total[j], `rows` rows from the identity on). As many bytes of a row at a time as eight registers
   /// hold, then 128, then numbers.
-  static void add_block(T* total, const In* x, int64_t stride, int64_t rows, int64_t width, double p) {
+  static void block(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {
+    const In* x = static_cast<const In*>(x_given);
     constexpr int kMany = std::max(1, 8 / Wide<T>::kParts);
     int64_t j = 0;
     for (; j + kMany * kColumns <= width; j += kMany * kColumns)
@@ -233,69 +231,60 @@ struct Floats : Numbers<Op, T, In> {
     for (int64_t i = 0; i < rows; i++) Base::add(rest, x + i * stride + j, width - j, p);
     merge(total + j, rest, width - j);
   }
-  static constexpr int64_t kPollBlocks = 64;
-  static void cascade(T* total, const void* x_given, int64_t stride, int64_t rows, int64_t width, double p) {
-    const In* x = static_cast<const In*>(x_given);
-    const int64_t step = cascade_step(rows), blocks = rows / step;
-    const T zero = Base::identity();
-    T level[4][kReduceStrip];
-    for (int l = 1; l < 4; l++) std::fill(level[l], level[l] + (l == 1 || blocks >= step ? width : 0), zero);
-    int64_t done = 0;
-    for (int64_t b = 1; b <= blocks; b++, done += step) {
-      if (b % kPollBlocks == 0) Context::current().poll();  // an expanded tensor has no bound
-      add_block(level[1], x + done * stride, stride, step, width, p);
-      for (int64_t l = 1, count = b; l < 3 && count % step == 0; l++, count /= step) {
-        merge(level[l + 1], level[l], width);
-        std::fill(level[l], level[l] + width, zero);
-      }
-    }
-    std::fill(total, total + width, zero);
-    add_block(total, x + done * stride, stride, rows - done, width, p);
-    merge(total, level[1], width);
-    if (blocks < step) return;
-    merge(total, level[2], width);
-    merge(total, level[3], width);
-  }
 
   static ReduceKernels<T> table() {
-    return {Base::identity(), rows, unit, cascade, add, merge, Base::combine_two, finish};
+    return {Base::identity(), nullptr, rows, unit, block, merge, Base::combine_two, finish};
   }
 };
 
-// What programs are full of has kernels for every instruction set and for halves. The code of the others is ten times as
-// much: AVX-512 takes AVX2's, and halves are converted before.
+/// The row whose kernels combine the elements of Op: one that maps them in the same way, or one that takes them as they are
+/// where elements are mapped before. The latter is a second pass over them, for what programs hardly ever ask for.
+template <class Op>
+struct Combined {
+  using Row = Op;
+  static constexpr bool kMapsBefore = false;
+};
+#define TS_COMBINED_BY(NAME, ROW, MAPS_BEFORE)       \
+  template <>                                        \
+  struct Combined<rows::Row_##NAME> {                \
+    using Row = rows::Row_##ROW;                     \
+    static constexpr bool kMapsBefore = MAPS_BEFORE; \
+  };
+TS_COMBINED_BY(mean, sum, false)
+TS_COMBINED_BY(sum_squares, norm2, false)
+TS_COMBINED_BY(nansum, sum, true)
+#if HWY_TARGET == HWY_SCALAR
+TS_COMBINED_BY(count_nonzero, sum, true)
+TS_COMBINED_BY(norm1, sum, true)
+TS_COMBINED_BY(norm_p, sum, true)
+TS_COMBINED_BY(any, amax, true)
+TS_COMBINED_BY(norm_max, amax, true)
+TS_COMBINED_BY(all, amin, true)
+TS_COMBINED_BY(norm_min, amin, true)
+#endif
+#undef TS_COMBINED_BY
+
 template <class Op, class... Others>
 constexpr bool is_one_of = (std::is_same_v<Op, Others> || ...);
-template <class Op>
-constexpr bool kEveryday = is_one_of<Op, rows::Row_sum, rows::Row_mean, rows::Row_amax, rows::Row_amin, rows::Row_norm2,
-                                     rows::Row_sum_squares>;
-constexpr bool kHalves = HWY_TARGET != HWY_SCALAR;
-
-/// The row that adds up as Op does: what becomes of the totals is all that differs.
-template <class Op>
-struct Totals {
-  using Row = Op;
-};
-template <>
-struct Totals<rows::Row_mean> {
-  using Row = rows::Row_sum;
-};
-template <>
-struct Totals<rows::Row_sum_squares> {
-  using Row = rows::Row_norm2;
-};
+template <class Row>
+constexpr bool kEveryday = is_one_of<Row, rows::Row_sum, rows::Row_amax, rows::Row_amin, rows::Row_norm2>;
 
 template <class Op, class T, class In, ReduceShown kShown>
 ReduceKernels<T> kernels([[maybe_unused]] reduction::Id id) {
-  if constexpr (!std::is_same_v<T, In> && (!kHalves || !kEveryday<Op> || kShown == ReduceShown::Hidden)) {
+  using Row = typename Combined<Op>::Row;
+  constexpr bool kMapsBefore = Combined<Op>::kMapsBefore;
+  constexpr bool kReadsHalves =
+      HWY_TARGET != HWY_SCALAR && kEveryday<Row> && kShown != ReduceShown::Hidden && !kMapsBefore;
+  if constexpr (!std::is_same_v<T, In> && !kReadsHalves) {
     return {};
 #if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2)
-  } else if constexpr (!kEveryday<Op>) {
+  } else if constexpr (!kEveryday<Row>) {  // AVX-512 takes AVX2's: its own would be as much code again
     return N_AVX2::reductions<T, In>()[id];
 #endif
   } else {
-    ReduceKernels<T> table = Floats<typename Totals<Op>::Row, T, In>::table();
-    table.finish = Floats<Op, T, In>::finish;
+    ReduceKernels<T> table = Floats<Row, T, In>::table();
+    if constexpr (kMapsBefore) table.map = Floats<Op, T, T>::map;
+    table.identity = Floats<Op, T, T>::identity(), table.finish = Floats<Op, T, T>::finish;
     return table;
   }
 }

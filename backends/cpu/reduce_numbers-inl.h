@@ -70,10 +70,10 @@ struct Numbers {
   static HWY_INLINE T combine(T a, T b) { return Op::combine(Num<T>(a), Num<T>(b)).v; }
   static T combine_two(T a, T b) { return combine(a, b); }
 
-  static void add(T* total, const void* x, int64_t width, double p) {
-    for (int64_t j = 0; j < width; j++) total[j] = combine(total[j], mapped(static_cast<const In*>(x)[j], p));
+  static void add(T* HWY_RESTRICT total, const In* HWY_RESTRICT x, int64_t width, double p) {
+    for (int64_t j = 0; j < width; j++) total[j] = combine(total[j], mapped(x[j], p));
   }
-  static void merge(T* total, const T* other, int64_t width) {
+  static void merge(T* HWY_RESTRICT total, const T* HWY_RESTRICT other, int64_t width) {
     for (int64_t j = 0; j < width; j++) total[j] = combine(total[j], other[j]);
   }
 };

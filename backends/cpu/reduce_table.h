@@ -13,6 +13,7 @@
 //             of every fourth row, with the rows that are left on the first, and then added up.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "runtime/dtype.h"
@@ -30,23 +31,22 @@ inline constexpr int64_t kReduceStrip = 1024;
 
 /// Rows that one block of a cascade of `rows` adds up.
 constexpr int64_t cascade_step(int64_t rows) {
-  int log = 1;
-  while (log < 63 && (int64_t(1) << log) < rows) log++;
+  const int log = rows > 1 ? std::bit_width(uint64_t(rows - 1)) : 0;
   return int64_t(1) << (log / 4 > 4 ? log / 4 : 4);
 }
 
 template <class T>
 struct ReduceKernels {
   T identity;
+  /// x[i] = the element x[i] mapped. Null: the other kernels map elements themselves; else they want them mapped before.
+  void (*map)(T* x, int64_t n, double p);
   /// out[i] = the row of n contiguous elements at x + i * stride, mapped and combined, for i < count. With `units` (count
-  /// is 1) what of it is whole units has been combined before.
+  /// is 1) what of it is whole units has been combined before, and x begins behind these.
   void (*rows)(T* out, const T* units, const void* x, int64_t stride, int64_t n, int64_t count, double p);
   /// total = rows of kRowColumns contiguous elements combined, at most step * step: what level 2 gets.
   void (*unit)(T* total, const void* x, int64_t rows, int64_t step, double p);
-  /// total[j] = the cascade of x[i * stride + j] over i < rows, for j < width <= kReduceStrip.
-  void (*cascade)(T* total, const void* x, int64_t stride, int64_t rows, int64_t width, double p);
-  /// total[j] = combine(total[j], map(x[j])); or without the map.
-  void (*add)(T* total, const void* x, int64_t width, double p);
+  /// total[j] = combine(total[j], x[i * stride + j] combined over i < rows), for j < width <= kReduceStrip.
+  void (*block)(T* total, const void* x, int64_t stride, int64_t rows, int64_t width, double p);
   void (*merge)(T* total, const T* other, int64_t width);
   T (*combine)(T a, T b);
   /// What becomes of `count` totals of n elements each.

@@ -10,8 +10,11 @@ namespace tessera::tensor::cpu {
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(int64_t n) : bytes_(size_t(n) * sizeof(T)), data_(static_cast<T*>(host::allocate(bytes_))) {}
-  ~Scratch() { host::release(data_, bytes_); }
+  explicit Scratch(int64_t n)
+      : bytes_(size_t(n) * sizeof(T)), data_(n ? static_cast<T*>(host::allocate(bytes_)) : nullptr) {}
+  ~Scratch() {
+    if (data_) host::release(data_, bytes_);
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   T* data() const { return data_; }
