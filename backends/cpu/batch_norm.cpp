@@ -49,12 +49,14 @@ struct Runs {
 /// kernel(channel, in, out) for every channel of [items, channels, size]: Runs, or Columns where each run is one element and
 /// there are vectors.
 template <class T, class Call, size_t kInputs, class Kernel>
-void each_channel(const Call& c, const T* const (&in)[kInputs], T* out, const Kernel& kernel) {
+void each_channel(const Call& c, const Elements<T> (&in)[kInputs], const Elements<T>& out, const Kernel& kernel) {
   if constexpr (HWY_TARGET != HWY_SCALAR)
-    if (c.size == 1) return each_columns<T>(1, c.items, c.channels, in, out, kernel);
+    if (c.size == 1) return each_columns(1, c.items, c.channels, in, out, kernel);
   parallel_2d(c.channels, 1, 1, c.items * c.size, [&](const Tile& t) TS_TILE {
+    const T* from[kInputs];
+    for (size_t k = 0; k < kInputs; k++) from[k] = in[k].read(0, 0, nullptr);
     for (int64_t k = t.outer_begin; k < t.outer_end; k++)
-      kernel(Runs<T>{k * c.size, c.size, k, c.items, c.channels * c.size}, in, out);
+      kernel(Runs<T>{k * c.size, c.size, k, c.items, c.channels * c.size}, from, out.place(0, nullptr));
   });
 }
 
@@ -132,12 +134,12 @@ HWY_INLINE Spread<float> spread_of(const Runs<float>& line, const float* x, Wide
 
 template <class T>
 void batch_norm_of(const BatchNormCall& c) {
-  const T* const inputs[] = {static_cast<const T*>(c.x)};
+  const Elements<T> inputs[] = {{c.dtype, c.x}}, result{c.dtype, c.out};
   const T *weight = static_cast<const T*>(c.weight), *bias = static_cast<const T*>(c.bias);
   T *means = static_cast<T*>(c.mean), *variances = static_cast<T*>(c.variance), *inverses = static_cast<T*>(c.inverse);
   const Wide<T> count(T(c.items * c.size));
   const double eps = c.eps;
-  each_channel(c, inputs, static_cast<T*>(c.out), [&](const auto& line, const auto& in, T* out) TS_LANES {
+  each_channel(c, inputs, result, [&](const auto& line, const auto& in, T* out) TS_LANES {
     const T* x = in[0];
     Wide<T> mean, inverse;
     if (c.training) {
@@ -225,12 +227,12 @@ HWY_INLINE GradSums<float> grad_sums_of(const Runs<float>& line, const float* g,
 
 template <class T>
 void batch_norm_grad_of(const BatchNormGradCall& c) {
-  const T* const inputs[] = {static_cast<const T*>(c.g), static_cast<const T*>(c.x)};
+  const Elements<T> inputs[] = {{c.dtype, c.g}, {c.dtype, c.x}}, result{c.dtype, c.dx};
   const T *weight = static_cast<const T*>(c.weight), *means = static_cast<const T*>(c.mean);
   const T* inverses = static_cast<const T*>(c.inverse);
   T *dweight = static_cast<T*>(c.dweight), *dbias = static_cast<T*>(c.dbias);
   const Wide<T> count(T(c.items * c.size));
-  each_channel(c, inputs, static_cast<T*>(c.dx), [&](const auto& line, const auto& in, T* out) TS_LANES {
+  each_channel(c, inputs, result, [&](const auto& line, const auto& in, T* out) TS_LANES {
     const T *g = in[0], *x = in[1];
     const Wide<T> mean = line.load_statistic(means), inverse = line.load_statistic(inverses);
     const auto gradient = [&](Place<T> at) TS_LANES { return at.load(g); };

@@ -48,9 +48,11 @@ void dense<Half, float>(void* to_v, const void* from_v, int64_t n) {
   const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());  // one NaN, whatever bits it had
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto x = hn::LoadU(d, from + i);
-    const auto plain = hn::IfThenElse(hn::IsNaN(x), hn::CopySign(nan, x), x);
-    hn::StoreU(hn::DemoteTo(dh, plain), dh, reinterpret_cast<hwy::float16_t*>(to + i));
+    auto x = hn::LoadU(d, from + i);
+    const auto is_nan = hn::IsNaN(x);
+    if (!hn::AllFalse(d, is_nan)) [[unlikely]]
+      x = hn::IfThenElse(is_nan, hn::CopySign(nan, x), x);
+    hn::StoreU(hn::DemoteTo(dh, x), dh, reinterpret_cast<hwy::float16_t*>(to + i));
   }
   for (; i < n; i++) to[i] = Half(from[i]);
 }

@@ -11,6 +11,7 @@
 #endif
 
 #include "backends/cpu/parallel_2d.h"
+#include "backends/cpu/row_types.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/wide-inl.h"
 #include "runtime/pieces.h"
@@ -226,19 +227,42 @@ HWY_NOINLINE void write_columns(const T* buffer, int64_t n, int64_t inner, int64
     if (j < count) store_end(load_wide<T>(from), out + j, int(count - j));
   }
 }
+/// f(p) with the elements from `offset` on as what they are.
+template <class T, class F>
+HWY_INLINE void with_elements(const Elements<T>& elements, int64_t offset, const F& f) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (elements.dtype() == kFloat16) return f(reinterpret_cast<Half*>(elements.at(offset)));
+    if (elements.dtype() == kBFloat16) return f(reinterpret_cast<BFloat16*>(elements.at(offset)));
+  }
+  f(reinterpret_cast<T*>(elements.at(offset)));
+}
 
-/// kernel(row) for every row of n elements, shared out to threads; `cost`: elements read for one of them.
-template <class T, class Kernel>
-void each_row(int64_t rows, int64_t n, int64_t cost, const Kernel& kernel) {
+inline constexpr int64_t kConverted = 2048;  // elements of short rows that are converted together
+/// kernel(row, in, out) for every row of n elements, shared out to threads; `cost`: elements read for one of them. `out` may be the
+/// memory of in[0], and null.
+template <class T, size_t kInputs, class Kernel>
+void each_row(int64_t rows, int64_t n, int64_t cost, const Elements<T> (&in)[kInputs], const Elements<T>& out,
+              const Kernel& kernel) {
   parallel_2d(rows, 1, 1, cost, [&](const Tile& t) TS_TILE {
-    for (int64_t r = t.outer_begin; r < t.outer_end; r++) kernel(Row<T>{r * n, n, r});
+    const int64_t all = t.outer_end - t.outer_begin;
+    const int64_t most = in[0].direct() ? all : std::max<int64_t>(1, kConverted / std::max<int64_t>(1, n));
+    const auto buffer = in[0].buffer(int64_t(kInputs) * most * n);
+    for (int64_t first = t.outer_begin; first < t.outer_end; first += most) {
+      const int64_t count = std::min(most, t.outer_end - first);
+      const T* from[kInputs];
+      for (size_t k = 0; k < kInputs; k++)
+        from[k] = in[k].read(first * n, count * n, buffer.data() + int64_t(k) * most * n);
+      T* const to = out.place(first * n, buffer.data());
+      for (int64_t r = 0; r < count; r++) kernel(Row<T>{r * n, n, first + r}, from, to);
+      out.written(first * n, count * n, buffer.data());
+    }
   });
 }
 /// kernel(columns, in, out) for neighbouring lines of contiguous tensors [outer, n, inner]: Columns of copies, as lines whose
 /// elements lie apart come slowly from memory and meet in the same places of a cache. `out` may be the memory of in[0],
-/// and null outside.
-template <class T, class In, size_t kInputs, class Kernel>
-void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out,
+/// and null.
+template <class T, size_t kInputs, class Kernel>
+void each_columns(int64_t outer, int64_t n, int64_t inner, const Elements<T> (&in)[kInputs], const Elements<T>& out,
                   const Kernel& kernel) {
   constexpr int64_t kSize = Wide<T>::kSize;
   const int64_t strip = strip_for_threads(outer * inner, columns_together(n), 2);
@@ -251,21 +275,22 @@ void each_columns(int64_t outer, int64_t n, int64_t inner, const In* const (&in)
     for (int64_t o = t.outer_begin; o < t.outer_end; o++) {
       const int64_t place = o * n * inner + t.inner_begin, first = o * inner + t.inner_begin;
       for (size_t k = 0; k < kInputs; k++)
-        read_columns(in[k] + place, n, inner, count, buffer.data() + int64_t(k) * size);
+        with_elements(in[k], place,
+                      [&](const auto* x) { read_columns(x, n, inner, count, buffer.data() + int64_t(k) * size); });
       for (int64_t j = 0; j < count; j += kSize)
         kernel(Columns<T>{j / kSize * apart, n, first + j, int(std::min(kSize, count - j))}, copies, buffer.data());
-      if (out) write_columns(buffer.data(), n, inner, count, out + place);
+      if (out) with_elements(out, place, [&](auto* y) { write_columns(buffer.data(), n, inner, count, y); });
     }
   });
 }
 
 inline constexpr int64_t kShortest = 64;  // elements that a row of a few takes as long as
 /// kernel(line, in, out) for every line: Rows of the tensors themselves where elements are neighbours, else Columns.
-template <class T, class In, size_t kInputs, class Kernel>
-void each_line(int64_t outer, int64_t n, int64_t inner, const In* const (&in)[kInputs], In* out, const Kernel& kernel) {
-  if (inner == 1)
-    return each_row<T>(outer, n, 2 * std::max(n, kShortest), [&](const Row<T>& row) TS_LANES { kernel(row, in, out); });
-  each_columns<T>(outer, n, inner, in, out, kernel);
+template <class T, size_t kInputs, class Kernel>
+void each_line(int64_t outer, int64_t n, int64_t inner, const Elements<T> (&in)[kInputs], const Elements<T>& out,
+               const Kernel& kernel) {
+  if (inner == 1) each_row(outer, n, 2 * std::max(n, kShortest), in, out, kernel);
+  else each_columns(outer, n, inner, in, out, kernel);
 }
 
 }  // namespace tessera::tensor::cpu::HWY_NAMESPACE

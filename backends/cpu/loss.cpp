@@ -25,10 +25,9 @@ int64_t lines_of(const Columns<T>& c) {
 }
 
 void cross_entropy_lines(const CrossEntropyCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* const inputs[] = {static_cast<const In*>(c.x)};
+  with_arithmetic_type(c.dtype, [&](auto t) {
+    using T = decltype(t);
+    const Elements<T> inputs[] = {{c.dtype, c.x}}, none{c.dtype, nullptr};
     const T* weight = static_cast<const T*>(c.weight);
     T *loss = static_cast<T*>(c.loss), *log_totals = static_cast<T*>(c.log_totals), *counts = static_cast<T*>(c.counts);
     const T lowest = -std::numeric_limits<T>::infinity();
@@ -46,29 +45,27 @@ void cross_entropy_lines(const CrossEntropyCall& c) {
           continue;
         }
         if (target < 0 || target >= c.classes) fail(TensorErrorKind::Index, "Target ", target, " is out of bounds.");
-        const T at_target = convert_element<T>(x[line.start + k + target * line.step]);
+        const T at_target = x[line.start + k + target * line.step];
         counts[number] = weight ? weight[target] : T(1);
         loss[number] = counts[number] * (log_totals[number] - (at_target - most_of[k]));
       }
     };
-    each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(nullptr), kernel);
+    each_line(c.outer, c.classes, c.inner, inputs, none, kernel);
   });
 }
 
 void cross_entropy_grad_lines(const CrossEntropyGradCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* const inputs[] = {static_cast<const In*>(c.x)};
+  with_arithmetic_type(c.dtype, [&](auto t) {
+    using T = decltype(t);
+    const Elements<T> inputs[] = {{c.dtype, c.x}}, result{c.dtype, c.out};
     const T *log_totals = static_cast<const T*>(c.log_totals), *scales = static_cast<const T*>(c.scale);
     const auto kernel = [&](const auto& line, const auto& in, auto* out) TS_LANES {
       const auto x = in[0];
-      using Out = std::remove_pointer_t<decltype(out)>;
       alignas(64) T at_target[size_t(Wide<T>::kSize)] = {};  // read before the results come, which may lie where x does
       const auto place_of = [&](int64_t k) { return line.start + k + c.target[line.line + k] * line.step; };
       const auto is_ignored = [&](int64_t k) { return c.target[line.line + k] == c.ignore_index; };
       for (int64_t k = 0; k < lines_of(line); k++)
-        if (!is_ignored(k)) at_target[k] = convert_element<T>(x[place_of(k)]);
+        if (!is_ignored(k)) at_target[k] = x[place_of(k)];
       const T lowest = -std::numeric_limits<T>::infinity();
       const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x); });
       const Wide<T> log_total = line.load_statistic(log_totals), scale = line.load_statistic(scales);
@@ -77,9 +74,9 @@ void cross_entropy_grad_lines(const CrossEntropyGradCall& c) {
       store_wide(plus_product(Wide<T>(T(0)) - scale, p, scale), at_target);
       line.map([&](Place<T> at) TS_LANES { at.store(exp(at.load(x) - most - log_total) * scale, out); });
       for (int64_t k = 0; k < lines_of(line); k++)
-        if (!is_ignored(k)) out[place_of(k)] = convert_element<Out>(at_target[k]);
+        if (!is_ignored(k)) out[place_of(k)] = at_target[k];
     };
-    each_line<T>(c.outer, c.classes, c.inner, inputs, static_cast<In*>(c.out), kernel);
+    each_line(c.outer, c.classes, c.inner, inputs, result, kernel);
   });
 }
 

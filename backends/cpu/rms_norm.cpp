@@ -23,17 +23,20 @@ void rms_norm_of(const RmsNormCall& c) {
   const T* weight = static_cast<const T*>(c.weight);
   T* inverses = static_cast<T*>(c.inverse);
   const Wide<T> one_nth(T(1) / T(c.n)), eps{T(c.eps)};
-  each_row<T>(c.rows, c.n, 2 * c.n, [&](const Row<T>& line) TS_LANES {
-    const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
-      const Wide<T> v = at.load(x);
-      return v * v;
-    });
-    const Wide<T> inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
-    line.map([&](Place<T> at) TS_LANES {
-      const Wide<T> y = at.load(x) * inverse;
-      at.store(weight ? y * line.load_along(weight, at) : y, out);
-    });
-    line.store_statistic(inverse, inverses);
+  parallel_2d(c.rows, 1, 1, 2 * c.n, [&](const Tile& t) TS_TILE {
+    for (int64_t r = t.outer_begin; r < t.outer_end; r++) {
+      const Row<T> line{r * c.n, c.n, r};
+      const Wide<T> squares = line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES {
+        const Wide<T> v = at.load(x);
+        return v * v;
+      });
+      const Wide<T> inverse = Wide<T>(T(1)) / sqrt(squares * one_nth + eps);
+      line.map([&](Place<T> at) TS_LANES {
+        const Wide<T> y = at.load(x) * inverse;
+        at.store(weight ? y * line.load_along(weight, at) : y, out);
+      });
+      line.store_statistic(inverse, inverses);
+    }
   });
 }
 void rms_norm_rows(const RmsNormCall& c) {

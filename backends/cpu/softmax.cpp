@@ -21,9 +21,9 @@ HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
   return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
 }
 
-// The exponentials wait in the result; a half would lose what the quotient needs, so they wait beside it.
-template <class Line, class T, class Out>
-HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, Out* out) {
+// The exponentials wait in the result.
+template <class Line, class T>
+HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, T* out) {
   const T lowest = -std::numeric_limits<T>::infinity();
   const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
   if (logarithm) {
@@ -38,41 +38,16 @@ HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, Out*
   });
   line.map([&](Place<T> at) TS_LANES { at.store(at.load(out) * scale, out); });
 }
-template <class T, class Half>
-HWY_INLINE void softmax_line(const Row<T>& line, bool logarithm, const Half* in, Half* out) {
-  const Scratch<T> numbers(line.n + Wide<T>::kSize);
-  const auto put = [&](Wide<T> x, Place<T> at) TS_LANES { store_wide(x, numbers.data() + at.along); };
-  const auto get = [&](Place<T> at) TS_LANES { return load_wide<T>(numbers.data() + at.along); };
-  const T lowest = -std::numeric_limits<T>::infinity();
-  const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES {
-    const Wide<T> x = at.load(in);
-    put(x, at);
-    return x;
-  });
-  const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES {
-    const Wide<T> x = get(at) - most, e = exp(x);
-    put(logarithm ? x : e, at);
-    return e;
-  });
-  if (logarithm) {
-    const Wide<T> log_total = log_of_total(line, total);
-    return line.map([&](Place<T> at) TS_LANES { at.store(get(at) - log_total, out); });
-  }
-  const Wide<T> scale = Wide<T>(T(1)) / total;
-  line.map([&](Place<T> at) TS_LANES { at.store(get(at) * scale, out); });
-}
 void softmax_lines(const SoftmaxCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    const In* const inputs[] = {static_cast<const In*>(c.in)};
-    each_line<decltype(tag)>(c.outer, c.size, c.inner, inputs, static_cast<In*>(c.out),
-                             [&](const auto& line, const auto& in, auto* out)
-                                 TS_LANES { softmax_line(line, c.logarithm, in[0], out); });
+  with_arithmetic_type(c.dtype, [&](auto t) {
+    const Elements<decltype(t)> in[] = {{c.dtype, c.in}}, out{c.dtype, c.out};
+    each_line(c.outer, c.size, c.inner, in, out,
+              [&](const auto& line, const auto& x, auto* y) TS_LANES { softmax_line(line, c.logarithm, x[0], y); });
   });
 }
 
-template <class T, class Line, class In, class Out>
-HWY_INLINE void softmax_grad_line(const Line& line, bool logarithm, const In* g, const In* y, Out* out) {
+template <class T, class Line>
+HWY_INLINE void softmax_grad_line(const Line& line, bool logarithm, const T* g, const T* y, T* out) {
   if (logarithm) {
     const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES { return at.load(g); });
     return line.map([&](Place<T> at) TS_LANES { at.store(less_product(at.load(g), exp(at.load(y)), total), out); });
@@ -82,31 +57,29 @@ HWY_INLINE void softmax_grad_line(const Line& line, bool logarithm, const In* g,
   line.map([&](Place<T> at) TS_LANES { at.store((at.load(g) - total) * at.load(y), out); });
 }
 void softmax_grad_lines(const SoftmaxGradCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* const inputs[] = {static_cast<const In*>(c.g), static_cast<const In*>(c.y)};
-    each_line<T>(c.outer, c.size, c.inner, inputs, static_cast<In*>(c.out),
-                 [&](const auto& line, const auto& in, auto* out)
-                     TS_LANES { softmax_grad_line<T>(line, c.logarithm, in[0], in[1], out); });
+  with_arithmetic_type(c.dtype, [&](auto t) {
+    const Elements<decltype(t)> in[] = {{c.dtype, c.g}, {c.dtype, c.y}}, out{c.dtype, c.out};
+    each_line(c.outer, c.size, c.inner, in, out, [&](const auto& line, const auto& x, auto* dx) TS_LANES {
+      softmax_grad_line(line, c.logarithm, x[0], x[1], dx);
+    });
   });
 }
 
 void logsumexp_lines(const LogSumExpCall& c) {
-  with_row_type(c.dtype, [&](auto in_tag, auto tag) {
-    using In = decltype(in_tag);
-    using T = decltype(tag);
-    const In* const inputs[] = {static_cast<const In*>(c.in)};
-    In* results = static_cast<In*>(c.out);
+  with_arithmetic_type(c.dtype, [&](auto t) {
+    using T = decltype(t);
+    const Elements<T> in[] = {{c.dtype, c.in}}, none{c.dtype, nullptr}, out{c.dtype, c.out};
+    const auto buffer = out.buffer(c.outer * c.inner);
+    T* const results = out.place(0, buffer.data());
     const T lowest = -std::numeric_limits<T>::infinity();
-    each_line<T>(c.outer, c.size, c.inner, inputs, static_cast<In*>(nullptr),
-                 [&](const auto& line, const auto& in, const void*) TS_LANES {
-                   const Wide<T> most = finite_or_zero(
-                       line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in[0]); }));
-                   const Wide<T> total =
-                       line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(in[0]) - most); });
-                   line.store_statistic(log_of_total(line, total) + most, results);
-                 });
+    each_line(c.outer, c.size, c.inner, in, none, [&](const auto& line, const auto& x, const void*) TS_LANES {
+      const Wide<T> most =
+          finite_or_zero(line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(x[0]); }));
+      const Wide<T> total =
+          line.template fold<Add>(T(0), [&](Place<T> at) TS_LANES { return exp(at.load(x[0]) - most); });
+      line.store_statistic(log_of_total(line, total) + most, results);
+    });
+    out.written(0, c.outer * c.inner, results);
   });
 }
 
