@@ -32,15 +32,16 @@ bool same_literal(const Expr& a, const Expr& b) {
 // Walks over a pattern in the order in which CPython compiles it.
 struct NameCollector {
   Names& names;
-  Span& last;  // of the pattern that was walked to last
+  Span& last;             // of the pattern that was walked to last, where CPython shows an error
+  bool may_match_all = true;  // whether the pattern may be one that matches everything
 
-  void add(const Identifier& name, Span span) {
+  void add(const Identifier& name) {
     if (name.empty() || names.insert(name.text).second) return;
-    refuse("multiple assignments to name '" + std::string(name.text) + "' in pattern", span);
+    refuse("multiple assignments to name '" + std::string(name.text) + "' in pattern", last);
   }
-  void collect(const Pattern& pattern) {
+  void collect(const Pattern& pattern, bool all = true) {
     last = pattern.span;
-    visit(pattern, *this);
+    visit(pattern, NameCollector{names, last, all});
   }
 
   void operator()(const ValuePattern& p) {
@@ -52,7 +53,7 @@ struct NameCollector {
     if (std::count_if(p.elements.begin(), p.elements.end(), starred) > 1) refuse("multiple starred names in sequence pattern", p.span);
     for (const Pattern* element : p.elements) collect(*element);
   }
-  void operator()(const StarPattern& p) { add(p.name, p.span); }
+  void operator()(const StarPattern& p) { add(p.name); }
   void operator()(const MappingPattern& p) {
     for (const MappingPatternItem& item : p.items) {
       if (is<FString>(*item.key)) refuse("mapping pattern keys may only match literals and attribute lookups", p.span);
@@ -60,7 +61,7 @@ struct NameCollector {
         if (same_literal(*before->key, *item.key)) throw LeftToCompiler{};
     }
     for (const MappingPatternItem& item : p.items) collect(*item.value);
-    add(p.rest, p.span);
+    add(p.rest);
   }
   void operator()(const InstancePattern& p) {
     for (std::size_t i = 0; i < p.keywords.size(); ++i) check_repetition(p.keywords, i);
@@ -68,10 +69,16 @@ struct NameCollector {
     for (const KeywordPattern& keyword : p.keywords) collect(*keyword.value);
   }
   void operator()(const CapturePattern& p) {
-    if (p.pattern != nullptr) collect(*p.pattern);
-    add(p.name, p.span);
+    if (p.pattern != nullptr) collect(*p.pattern, may_match_all);
+    else if (!may_match_all) refuse_unreachable(p.name);
+    add(p.name);
   }
   void operator()(const OrPattern& p);
+
+  void refuse_unreachable(const Identifier& name) {
+    const std::string what = name.empty() ? "wildcard" : "name capture '" + std::string(name.text) + "'";
+    refuse(what + " makes remaining patterns unreachable", last);
+  }
 
   // The error shows the second of two keywords with the same name.
   static void check_repetition(std::span<const KeywordPattern> keywords, std::size_t first) {
@@ -81,33 +88,15 @@ struct NameCollector {
   }
 };
 
-// The name that makes a pattern match everything, "_" for the wildcard, empty if it can fail.
-std::string_view catches_all(const Pattern& pattern) {
-  if (auto* alternatives = try_as<OrPattern>(&pattern)) return catches_all(*alternatives->alternatives.back());
-  auto* capture = try_as<CapturePattern>(&pattern);
-  if (capture == nullptr) return {};
-  if (capture->pattern != nullptr) return catches_all(*capture->pattern);
-  return capture->name.empty() ? "_" : capture->name.text;
-}
-
-[[noreturn]] void refuse_unreachable(std::string_view name, Span span) {
-  std::string what = name == "_" ? "wildcard" : "name capture '" + std::string(name) + "'";
-  refuse(what + " makes remaining patterns unreachable", span);
-}
-
 void NameCollector::operator()(const OrPattern& p) {
   Names first;
   for (const Pattern* alternative : p.alternatives) {
     Names own;
-    NameCollector{own, last}.collect(*alternative);
-    const bool at_end = alternative == p.alternatives.back();
-    if (std::string_view name = catches_all(*alternative); !at_end && !name.empty()) {
-      refuse_unreachable(name, alternative->span);
-    }
+    NameCollector{own, last}.collect(*alternative, may_match_all && alternative == p.alternatives.back());
     if (alternative == p.alternatives.front()) first = own;
     else if (own != first) refuse("alternative patterns bind different names", last);
   }
-  for (std::string_view name : first) add({name, p.span}, p.span);
+  for (std::string_view name : first) add({name, last});
 }
 
 }  // namespace
@@ -116,10 +105,7 @@ void check_cases(const MatchStmt& match) try {
   for (const MatchCase& part : match.cases) {
     Names names;
     Span walked;
-    NameCollector{names, walked}.collect(*part.pattern);
-    bool last = &part == &match.cases.back();
-    std::string_view name = catches_all(*part.pattern);
-    if (!last && part.guard == nullptr && !name.empty()) refuse_unreachable(name, part.pattern->span);
+    NameCollector{names, walked}.collect(*part.pattern, &part == &match.cases.back() || part.guard != nullptr);
   }
 } catch (const LeftToCompiler&) {
 }

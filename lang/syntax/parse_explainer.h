@@ -73,7 +73,9 @@ class Explainer {
   Answer early_generator();
   Answer behind_name();
   Answer case_pattern();
-  Answer class_pattern(std::uint32_t open);
+  Answer pattern_number() const;
+  Answer pattern_target();
+  Answer class_pattern();
   std::uint32_t generator_of_class() const;
   Answer missing_colon_of_match();
   Answer starred_in_parentheses();
@@ -93,6 +95,8 @@ class Explainer {
   T before() const { return at_ > 0 ? kind(at_ - 1) : T::kNewline; }
   Span span(std::uint32_t index) const { return tokens_.spans[index]; }
   Span whole(std::uint32_t index) const;
+  bool begins_case() const;
+  std::uint32_t guard() const;
   void step_back();
   void step_back_to_argument();
   std::uint32_t first_in_line(T token) const;

@@ -327,13 +327,15 @@ SyntaxError Explainer::explain() {
   step_back_to_argument();
   if (Answer answer = missing_colon_of_match()) return *answer;
   if (here() == T::kIndent) return *indentation();  // CPython does not read on after this one
-  if (tokens_.error && (tokens_.error->pervasive || here() == T::kError || opens_above(at_))) return lexical();
+  if (tokens_.error && tokens_.error->pervasive) return lexical();
+  if (Answer answer = pattern_number()) return *answer;
+  if (tokens_.error && (here() == T::kError || opens_above(at_))) return lexical();
+  if (Answer answer = case_pattern()) return *answer;
   if (next_expression_is_broken()) return lexical();
   constexpr Mistake kMistakes[] = {&Explainer::parameters,
                                    &Explainer::list_of_targets,
                                    &Explainer::early_generator,
                                    &Explainer::behind_name,
-                                   &Explainer::case_pattern,
                                    &Explainer::missing_block,
                                    &Explainer::missing_handler,
                                    &Explainer::old_print,

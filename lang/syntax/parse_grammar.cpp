@@ -67,6 +67,8 @@ template <>
 struct Trait<grammar::augmented_operator> : Trait<grammar::leaf<>> {};
 template <>
 struct Trait<grammar::sign_mark> : Trait<grammar::leaf<>> {};
+template <>
+struct Trait<grammar::target_name> : Trait<grammar::leaf<>> {};
 
 void gather(State& state, Syntax kind, std::size_t mark, const char* first, const char* last) {
   constexpr std::size_t kNodes = 4096;
@@ -125,6 +127,8 @@ bool run_part(const Tokens& tokens, State& state, GrammarPart part, std::uint32_
     case GrammarPart::kDisjunction: return run<grammar::disjunction>(tokens, state, begin);
     case GrammarPart::kExpression: return run<grammar::expression>(tokens, state, begin);
     case GrammarPart::kNamedExpression: return run<grammar::named_expression>(tokens, state, begin);
+    case GrammarPart::kPattern: return run<grammar::pattern>(tokens, state, begin);
+    case GrammarPart::kOpenPattern: return run<grammar::open_pattern>(tokens, state, begin);
     case GrammarPart::kClauses: return run<grammar::comprehension_clauses>(tokens, state, begin);
     case GrammarPart::kStarExpressions: return run<grammar::star_expressions>(tokens, state, begin);
   }

@@ -19,7 +19,7 @@ enum class GrammarStart : std::uint8_t { kFile, kExpression };
 GrammarResult match_grammar(const Tokens& tokens, GrammarStart start, Arena& arena);
 
 // The longest part of the tokens from `begin` on that is an expression of this kind; no root when none begins there.
-enum class GrammarPart : std::uint8_t { kBitOr, kDisjunction, kExpression, kNamedExpression, kStarExpressions, kClauses };
+enum class GrammarPart : std::uint8_t { kBitOr, kDisjunction, kExpression, kNamedExpression, kStarExpressions, kClauses, kPattern, kOpenPattern };
 
 GrammarResult match_part(const Tokens& tokens, GrammarPart part, std::uint32_t begin, Arena& arena);
 

@@ -46,9 +46,9 @@ Explainer::Answer Explainer::old_print() {
 
 // a if b, and no else
 Explainer::Answer Explainer::missing_else() {
-  if (here() == T::kColon || (header() == T::kSoftCase && !in_brackets())) return {};
+  if (here() == T::kColon) return {};
   std::uint32_t condition = item_begin(at_);
-  if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_) return {};
+  if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_ || condition - 1 == guard()) return {};
   std::uint32_t begin = item_begin(condition - 1);
   if (begin >= condition - 1) return {};
   if (!spans(GrammarPart::kDisjunction, begin, condition - 1)) return {};
@@ -62,11 +62,12 @@ Explainer::Answer Explainer::missing_else() {
 Explainer::Answer Explainer::assignment_in_expression() {
   if (here() != T::kAssign || in_call()) return {};
   bool header = line_ < at_ && (kind(line_) == T::kIf || kind(line_) == T::kElif || kind(line_) == T::kWhile || kind(line_) == T::kAt);
-  if (!in_brackets() && !header) return {};
+  const std::uint32_t guarded = guard();
+  if (!in_brackets() && !header && guarded == kNowhere) return {};
   std::uint32_t begin = item_begin(at_);
-  if (!in_brackets() && begin != line_ + 1) return {};
+  if (!in_brackets() && begin != line_ + 1 && begin - 1 != guarded) return {};
   const T separator = kind(begin - 1);  // a colon is that of a lambda, a slice, a format or a dict: none takes a named expression behind it
-  const bool condition = separator == T::kIf && begin - 1 != line_;
+  const bool condition = separator == T::kIf && begin - 1 != line_ && begin - 1 != guarded;
   if (separator == T::kColon || condition || separator == T::kElse || !spans(GrammarPart::kBitOr, begin, at_)) return {};
   return assigned_operand(begin, at_);
 }
@@ -303,38 +304,6 @@ Explainer::Answer Explainer::behind_name() {
   inner.first_ = at_;
   for (Mistake mistake : {&Explainer::behind_name, &Explainer::old_print, &Explainer::missing_else, &Explainer::missing_comma})
     if (Answer answer = (inner.*mistake)()) return answer;
-  return {};
-}
-
-// Class(key=a, b)
-Explainer::Answer Explainer::class_pattern(std::uint32_t open) {
-  bool keywords = false;
-  std::uint32_t depth = 0;
-  for (std::uint32_t i = open; i < at_; ++i) {
-    if (is_opening(kind(i))) ++depth;
-    if (is_closing(kind(i)) && --depth == 0) return {};
-    if (depth != 1 || (i != open && kind(i) != T::kComma)) continue;
-    const bool keyword = is_name(kind(i + 1)) && kind(i + 2) == T::kAssign;
-    if (keywords && !keyword && i + 1 < at_ && !is_closing(kind(i + 1))) return error(span(i + 1), "positional patterns follow keyword patterns");
-    keywords |= keyword;
-  }
-  return {};
-}
-
-// case 1 as _ | 2, case a as b | c, case {a: 1}
-Explainer::Answer Explainer::case_pattern() {
-  if (header() != T::kSoftCase) return {};
-  for (std::uint32_t i = line_; i < at_; ++i) {
-    if (kind(i) == T::kIf) break;
-    if (kind(i) == T::kColon) {
-      const bool key = is_name(kind(i - 1)) && (kind(i - 2) == T::kLeftBrace || kind(i - 2) == T::kComma);
-      if (key) return error(span(i), "invalid syntax");
-    }
-    if (kind(i) == T::kLeftParen && is_name(kind(i - 1)) && i - 1 != line_)
-      if (Answer answer = class_pattern(i)) return answer;
-    if (kind(i) == T::kAs && kind(i + 1) == T::kSoftUnderscore) return error(span(i + 1), "cannot use '_' as a target");
-    if (kind(i) == T::kAs && is_name(kind(i + 1)) && i + 2 < at_ && kind(i + 2) == T::kPipe) return error(span(i + 2), "invalid syntax");
-  }
   return {};
 }
 

@@ -19,9 +19,7 @@ Stmt* Builder::match(const SyntaxNode& node) {
 
 // After `case`: a comma makes a sequence without brackets.
 Pattern* Builder::open_pattern(const SyntaxNode& node) {
-  if (node.kind == Syntax::pattern_items) return sequence_pattern(node.all(), span(node));
-  if (node.kind == Syntax::pattern_star) refuse("invalid syntax", token_span(node.last));
-  return pattern(node);
+  return node.kind == Syntax::open_pattern ? sequence_pattern(node.all(), span(node)) : pattern(node);
 }
 
 Pattern* Builder::pattern(const SyntaxNode& node) {
@@ -68,18 +66,11 @@ Pattern* Builder::sequence_pattern(Nodes nodes, Span where) {
 
 Pattern* Builder::paren_pattern(const SyntaxNode& node) {
   if (node.count == 0) return make<SequencePattern>(span(node), std::span<Pattern*>{});
-  if (node[0].kind == Syntax::pattern_items) return sequence_pattern(node[0].all(), span(node));
-  if (node[0].kind == Syntax::pattern_star) refuse("invalid syntax", token_span(node[0].last));
-  return pattern(node[0]);
+  return node[0].kind == Syntax::open_pattern ? sequence_pattern(node[0].all(), span(node)) : pattern(node[0]);
 }
 
 Pattern* Builder::as_pattern(const SyntaxNode& node) {
-  const SyntaxNode& name = node[1][0];
-  const Token first = tokens_.kind(name.first);
-  if (first == Token::kSoftUnderscore) refuse("cannot use '_' as a target", token_span(name.first));
-  if (name.kind != Syntax::any_name && is_name(first)) refuse("invalid syntax", token_span(name.first + 1));
-  if (name.kind != Syntax::any_name) refuse("invalid pattern target", span(name));
-  return capture(pattern(node[0]), name, span(node));
+  return capture(pattern(node[0]), node[1][0], span(node));
 }
 
 Pattern* Builder::or_pattern(const SyntaxNode& node) {
@@ -107,7 +98,6 @@ Pattern* Builder::instance_pattern(const SyntaxNode& node) {
       keywords.push_back({name, pattern(part[1])});
       continue;
     }
-    if (!keywords.empty()) refuse("positional patterns follow keyword patterns", span(part));
     positional.push_back(pattern(part));
   }
   return make<InstancePattern>(span(node), type, keep(positional), keep(keywords));
@@ -117,18 +107,15 @@ Pattern* Builder::mapping_pattern(const SyntaxNode& node) {
   std::vector<MappingPatternItem> items;
   Identifier rest{};
   for (const SyntaxNode& part : node.all()) {
-    if (!rest.empty()) refuse("invalid syntax", span(part));
     if (part.kind == Syntax::mapping_rest) {
-      if (token(part[0]) == Token::kSoftUnderscore) refuse("invalid syntax", token_span(part.last));
       rest = identifier(part[0]);
       continue;
     }
     const SyntaxNode& key = part[0];
     Expr* value = nullptr;
     if (key.kind == Syntax::number_pattern) value = number_value(key);
-    else if (key.kind == Syntax::dotted_name) value = dotted_value(key);
+    else if (key.kind == Syntax::dotted_key) value = dotted_value(key);
     else value = key.kind == Syntax::string_pattern ? expression(key[0]) : constant(key);
-    if (is<Name>(*value)) refuse("invalid syntax", token_span(key.last));  // where an attribute's dot is missing
     items.push_back({value, pattern(part[1])});
   }
   return make<MappingPattern>(span(node), keep(items), rest);
@@ -144,7 +131,7 @@ Expr* Builder::number_value(const SyntaxNode& node) {
   if (negative) value = make<Unary>(where, UnaryOp::kNegative, value);
   if (++at == node.count) return value;
   Expr* imaginary = number(node[at + 1]);
-  if (is<ImaginaryLiteral>(*number(node[negative ? 1 : 0]))) refuse("real number required in complex literal", where);
+  if (is<ImaginaryLiteral>(*number(node[negative ? 1 : 0]))) refuse("real number required in complex literal", token_span(node[at - 1].first));
   if (!is<ImaginaryLiteral>(*imaginary)) refuse("imaginary number required in complex literal", imaginary->span);
   BinaryOp op = token(node[at]) == Token::kMinus ? BinaryOp::kSubtract : BinaryOp::kAdd;
   std::vector<BinaryStep> steps{{op, imaginary, span(node[at]), imaginary->span.end}};

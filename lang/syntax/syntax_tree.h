@@ -34,7 +34,7 @@ namespace tessera::lang {
                                                   X(minus_mark) X(number_pattern) X(string_pattern)                    \
                                                       X(constant_pattern) X(pattern_star) X(paren_pattern)             \
                                                           X(list_pattern) X(pattern_keyword) X(pattern_arguments)      \
-                                                              X(mapping_rest) X(mapping_pair) X(mapping_pattern)       \
+                                                              X(dotted_key) X(mapping_rest) X(mapping_pair) X(mapping_pattern)       \
                                                                   X(pattern_target) X(guard) X(case_block)             \
                                                                       X(match_statement) X(file) X(single_expression)
 
@@ -44,7 +44,7 @@ namespace tessera::lang {
   X(bitor_expression)                                                                                                \
   X(disjunction)                                                                                                     \
   X(conditional) X(named_expression) X(star_expressions) X(slice) X(slices) X(targets) X(name_pattern) X(or_pattern) \
-      X(pattern) X(pattern_items) X(match_subject)
+      X(pattern) X(pattern_items) X(open_pattern) X(match_subject)
 
 enum class Syntax : std::uint8_t {
   token,  // a leaf that has no rule of its own

@@ -14,6 +14,7 @@
 #include "lang/types/codec.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
+#include "lang/types/sequence.h"
 #include "lang/types/setup.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -340,10 +341,12 @@ Value extend(Interpreter& in, const Args& args) {
     else byte_array_append(in, array_of(args), BytesLike(in, args[1]));
     return Value::none();
   }
-  if (!is_iterable(in, args[1])) {
+  Value iterator;
+  if (!may_iterate(in, args[1], &iterator)) {
     throw_error(ErrorKind::TypeError, "can't extend bytearray with %s", std::string(type_name(in, args[1])).c_str());
   }
-  const Value more = bytes_from_items(in, args[1], "byte must be in range(0, 256)");
+  ask_length(in, args[1]);
+  const Value more = bytes_from_items(in, args[1], iterator, "byte must be in range(0, 256)");
   byte_array_append(in, array_of(args), bytes_of(more));
   return Value::none();
 }

@@ -38,8 +38,8 @@ class ItemWalk {
 
 // What a method of bytes or bytearray gives: the same of the two as `self`, never a subclass.
 Value bytes_alike(Interpreter& in, const Value& self, std::string_view bytes);
-// The items of an iterable of ints, as a bytearray.
-Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_of_range);
+// The items of an iterable of ints, as a bytearray; `iterator`: what `may_iterate` gave for it, or Undefined.
+Value bytes_from_items(Interpreter& in, const Value& iterable, const Value& iterator, const char* out_of_range);
 // b'format' % values.
 std::string percent_format_bytes(Interpreter& in, std::string_view text, const Value& values);
 

@@ -224,10 +224,13 @@ void set_slice(Interpreter& in, const Value& self, const Slice* slice, const Val
   std::string fresh;
   if (is_bytes_like(in, value) && !is_number(in, value)) {
     fresh = BytesLike(in, value, BytesLike::kCopyGaps).view();
-  } else if (is_number(in, value) || is_str(value) || !is_iterable(in, value)) {
+  } else if (is_number(in, value) || is_str(value)) {
     throw Error(ErrorKind::TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)");
   } else {
-    fresh = bytes_of(bytes_from_items(in, value, "byte must be in range(0, 256)"));
+    Value iterator;
+    if (!may_iterate(in, value, &iterator))
+      throw_error(ErrorKind::TypeError, "cannot convert '%s' object to bytearray", std::string(type_name(in, value)).c_str());
+    fresh = bytes_of(bytes_from_items(in, value, iterator, "byte must be in range(0, 256)"));
   }
   const SliceParts parts = unpack_slice(in, slice);
   ByteArray* a = as_byte_array(self);
@@ -375,12 +378,15 @@ MakeArguments read_arguments(Interpreter& in, const char* name, const Args& args
 
 }  // namespace
 
-Value bytes_from_items(Interpreter& in, const Value& iterable, const char* out_of_range) {
+Value bytes_from_items(Interpreter& in, const Value& iterable, const Value& iterator, const char* out_of_range) {
   Value made = make_byte_array(in, {});
-  for_each(in, iterable, [&](const Value& item) {
+  const auto add = [&](const Value& item) {
     const char byte = static_cast<char>(byte_value(in, item, out_of_range));
     byte_array_append(in, as_byte_array(made), {&byte, 1});
-  });
+  };
+  if (iterator.is_undefined()) for_each(in, iterable, add);
+  else
+    for (Value item; next(in, iterator, item);) add(item);
   return made;
 }
 
@@ -420,12 +426,14 @@ Value bytes_from_arguments(Interpreter& in, const char* name, const MakeArgument
     return Value::adopt(zeros);
   }
   if (is_bytes_like(in, source)) return source;
-  if (!may_iterate(in, source)) {
+  Value iterator;
+  if (!may_iterate(in, source, &iterator)) {
     throw_error(ErrorKind::TypeError, "cannot convert '%s' object to %s", std::string(type_name(in, source)).c_str(),
                 name);
   }
   const bool fixed = std::string_view(name) == "bytes";
-  return bytes_from_items(in, source, fixed ? "bytes must be in range(0, 256)" : "byte must be in range(0, 256)");
+  if (fixed) ask_length(in, source);
+  return bytes_from_items(in, source, iterator, fixed ? "bytes must be in range(0, 256)" : "byte must be in range(0, 256)");
 }
 
 // What an object's own __bytes__ gives; Undefined: it has none.

@@ -16,6 +16,7 @@
 #include "lang/types/few_items.h"
 #include "lang/types/iterators.h"
 #include "lang/types/range.h"
+#include "lang/types/sequence.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -135,26 +136,6 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
 
 namespace {
 
-// CPython asks a class's own __len__ or __length_hint__ before it collects the items; a script may see that happen. A range
-// beyond 64 bits refuses here, or has room made for all of it.
-void ask_length(Interpreter& in, List* list, const Value& iterable) {
-  if (!iterable.is_object()) return;
-  if (is_big_range(in, iterable)) list_reserve(in, list, list->size + static_cast<size_t>(length(in, iterable)));
-  if (!(iterable.as_object()->type->type_flags & kScriptClass)) return;
-  try {
-    if (iterable.as_object()->type->slots.length != nullptr) {
-      length(in, iterable);
-      return;
-    }
-    const Value hint = type_lookup(iterable.as_object()->type, in.names->length_hint);
-    if (!hint.is_undefined()) call(in, hint, {iterable});
-  } catch (const Error& error) {
-    if (error.kind != ErrorKind::TypeError) throw;
-  } catch (const Thrown& thrown) {
-    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
-  }
-}
-
 // The builtin containers, whose iterators no script can see: without the iterator.
 void extend_by_chars(Interpreter& in, List* list, const Str* s) {
   list_reserve(in, list, size_t{list->size} + s->length);
@@ -216,7 +197,9 @@ void list_extend(Interpreter& in, List* list, const Value& iterable) {
     }
   }
   const Value it = iter(in, iterable);
-  ask_length(in, list, iterable);
+  // A range beyond 64 bits refuses here, or has room made for all of it.
+  if (is_big_range(in, iterable)) list_reserve(in, list, list->size + static_cast<size_t>(length(in, iterable)));
+  ask_length(in, iterable);
   Value item;
   while (next(in, it, item)) list_append(in, list, std::move(item));
 }

@@ -151,7 +151,11 @@ void set_slice(Interpreter& in, List* list, const Slice* slice, const Value& val
   Value fresh;
   const bool extended = !slice->step.is_none() && !(slice->step.is_int() && slice->step.as_int() == 1);
   try {
-    fresh = is_list(value) && as_list(value) != list ? value : list_from(in, value);
+    if (value.is_object() && (value.as_object()->type->type_flags & kScriptClass)) {
+      fresh = list_from(in, iter(in, value));  // whose length is not asked
+    } else {
+      fresh = is_list(value) && as_list(value) != list ? value : list_from(in, value);
+    }
   } catch (const Error& error) {
     if (error.kind != ErrorKind::TypeError || (value.is_object() && value.as_object()->type->slots.iter != nullptr))
       throw;

@@ -8,6 +8,8 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/list.h"
@@ -98,6 +100,47 @@ int64_t index_sized(Interpreter& in, const Value& value, ErrorKind kind) {
   const Value whole = whole_index(in, value);
   if (!is_big_int(whole)) return whole.as_int();
   throw_error(kind, "cannot fit '%s' into an index-sized integer", std::string(type_name(in, value)).c_str());
+}
+
+namespace {
+
+// f(), or Undefined where it raises a TypeError.
+template <class F>
+Value unless_type_error(Interpreter& in, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::TypeError) throw;
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
+  }
+  return {};
+}
+
+}  // namespace
+
+int64_t length_hint(Interpreter& in, const Value& value, int64_t missing) {
+  const Type* const type = type_of(in, value);
+  if (type->slots.length != nullptr) {
+    const Value size = unless_type_error(in, [&] { return Value::integer(length(in, value)); });
+    if (!size.is_undefined()) return size.as_int();
+  }
+  const Value method = type_lookup(type, in.names->length_hint);
+  if (method.is_undefined()) return missing;
+  const Value hint = unless_type_error(in, [&] { return call_special(in, method, value); });
+  if (hint.is_undefined() || hint.is(in.not_implemented)) return missing;
+  if (!is_whole(unboxed(hint))) {
+    throw_error(ErrorKind::TypeError, "__length_hint__ must be an integer, not %s", std::string(type_name(in, hint)).c_str());
+  }
+  const int64_t count = index(in, hint);
+  if (count < 0) throw Error(ErrorKind::ValueError, "__length_hint__() should return >= 0");
+  return count;
+}
+
+void ask_length(Interpreter& in, const Value& iterable) {
+  if (!iterable.is_object() || !(iterable.as_object()->type->type_flags & kScriptClass)) return;
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (length_hint(in, iterable, 0) > kMost) throw Error(ErrorKind::MemoryError, std::string());
 }
 
 void throw_out_of_range(const char* type, const char* action) {

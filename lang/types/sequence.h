@@ -66,6 +66,12 @@ void list_replace(Interpreter& in, List* list, size_t from, size_t to, const Val
 int64_t find_item(Interpreter& in, const Value& sequence, const Value& value, const Value& start, const Value& stop);
 int64_t count_item(Interpreter& in, const Value& sequence, const Value& value);
 
+// operator.length_hint: what len() says, else what the class's __length_hint__ says, else `missing`. A TypeError of theirs says nothing.
+int64_t length_hint(Interpreter& in, const Value& value, int64_t missing);
+// The hint of an iterable whose class is a script's, for those that collect its items: CPython asks first, and makes room for as many as
+// the answer says, which may be more than there is memory for.
+void ask_length(Interpreter& in, const Value& iterable);
+
 // Marks a container whose repr is being made; `again` when it is already: "[...]".
 class ReprMark {
  public:

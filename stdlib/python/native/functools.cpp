@@ -388,11 +388,8 @@ Value make_order_key(Interpreter& in, Type* type, const Value& function, const V
 }
 
 Value call_order_key(Interpreter& in, const Value& self, const Args& args) {
+  check_keywords(args, "K", {"obj"}, 1);
   if (args.count > 1) throw_error(ErrorKind::TypeError, "K() takes at most 1 argument (%u given)", args.count);
-  if (args.keyword_names != nullptr && args.keyword_names->size != 0 &&
-      (args.count != 1 || text_of((*args.keyword_names)[0]) != "obj"))
-    throw_error(ErrorKind::TypeError, "'%s' is an invalid keyword argument for K()",
-                std::string(text_of((*args.keyword_names)[0])).c_str());
   if (args.count == 0) throw Error(ErrorKind::TypeError, "K() missing required argument 'obj' (pos 1)");
   return make_order_key(in, self.as_object()->type, order_key_of(self)->function, args[0]);
 }

@@ -10,6 +10,7 @@
 #include "lang/core/names.h"
 #include "lang/objects/exception.h"
 #include "lang/types/list.h"
+#include "lang/types/sequence.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -109,24 +110,7 @@ Value op_index_of(Interpreter& in, const Args& args) {
 }
 
 Value op_length_hint(Interpreter& in, const Args& args) {
-  if (!args[1].is_int() && !args[1].is_bool()) {
-    throw_error(ErrorKind::TypeError, "'%s' object cannot be interpreted as an integer",
-                std::string(type_name(in, args[1])).c_str());
-  }
-  const Type* type = type_of(in, args[0]);
-  if (!type_lookup(type, in.names->len).is_undefined()) {
-    const Value size = unless_type_error(in, [&] { return Value::integer(length(in, args[0])); });
-    if (!size.is_undefined()) return size;
-  }
-  if (type_lookup(type, in.names->length_hint).is_undefined()) return args[1];
-  const Value hint = unless_type_error(in, [&] { return call_method(in, args[0], in.names->length_hint); });
-  if (hint.is_undefined() || hint.is(in.not_implemented)) return args[1];
-  if (!hint.is_int()) {
-    throw_error(ErrorKind::TypeError, "__length_hint__ must be an integer, not %s",
-                std::string(type_name(in, hint)).c_str());
-  }
-  if (hint.as_int() < 0) throw Error(ErrorKind::ValueError, "__length_hint__() should return >= 0");
-  return hint;
+  return Value::integer(length_hint(in, args[0], index(in, args[1])));
 }
 
 // call(f, *args, **kwargs), as the script wrote it: without a signature the arguments arrive as they are.

@@ -11,6 +11,8 @@
 
 #include "lang/vm/allow_others.h"
 #include "lang/vm/threads.h"
+#include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -113,12 +115,26 @@ Value fields_of(Interpreter& in, const tm& t) {
                          make_str_lossy(in, t.tm_zone ? t.tm_zone : ""), Value::integer(t.tm_gmtoff)});
 }
 
+[[noreturn]] void throw_out_of_time() { throw Error(ErrorKind::OverflowError, "timestamp out of range for platform time_t"); }
+
+// The second that a timestamp is in: a float is rounded down, all else must be whole.
+time_t whole_seconds(Interpreter& in, const Value& given) {
+  const Value timestamp = unboxed(given);
+  if (timestamp.is_float()) {
+    constexpr double kBeyond = 0x1p63;
+    const double seconds = std::floor(timestamp.as_float());
+    if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
+    if (seconds < -kBeyond || seconds >= kBeyond) throw_out_of_time();
+    return static_cast<time_t>(seconds);
+  }
+  const Value whole = whole_index(in, timestamp);
+  if (is_big_int(whole)) throw_out_of_time();
+  return whole.as_int();
+}
+
 Value broken_down(Interpreter& in, const Args& args, tm* (*convert)(const time_t*, tm*)) {
   if (args[0].is_none()) need_clock(in);
-  const double seconds = args[0].is_none() ? static_cast<double>(time(nullptr)) : real_argument(in, args[0]);
-  if (std::isnan(seconds)) throw Error(ErrorKind::ValueError, "Invalid value NaN (not a number)");
-  if (std::fabs(seconds) > 6.7e16) throw Error(ErrorKind::OverflowError, "timestamp out of range for platform time_t");
-  const time_t whole = static_cast<time_t>(std::floor(seconds));
+  const time_t whole = args[0].is_none() ? time(nullptr) : whole_seconds(in, args[0]);
   tm t{};
   if (convert(&whole, &t) == nullptr) throw_os_error(in, errno);
   return fields_of(in, t);
@@ -225,6 +241,8 @@ void fill_time(Interpreter& in, Module& module) {
   in.def(module, "sleep(seconds, /)", "Wait.", sleep_for);
   in.def(module, "localtime(seconds=None, /)", "The fields of a local time.", local_time);
   in.def(module, "gmtime(seconds=None, /)", "The fields of a time in UTC.", gm_time);
+  in.def(module, "whole_seconds(timestamp, /)", "The second of a timestamp; OverflowError beyond the system's.",
+         [](Interpreter& in, const Args& args) { return Value::integer(whole_seconds(in, args[0])); });
   in.def(module, "mktime(fields, /)", "Seconds since 1970 of a local time.", make_time);
   in.def(module, "strftime(format, fields, /)", "A time as text.", format_time);
   in.def(module, "tzset()", "Read the zone of the environment again; answers what the module's members say.",
