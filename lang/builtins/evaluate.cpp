@@ -20,8 +20,10 @@
 #include "lang/syntax/parse.h"
 #include "lang/syntax/source.h"
 #include "lang/syntax/source_encoding.h"
+#include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
+#include "lang/types/number.h"
 #include "lang/types/sequence.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"
@@ -235,15 +237,20 @@ bool is_tree(Interpreter& in, const Value& v) {
          is_instance(in, v, object_cast<Type>(*base));
 }
 
+void check_no_null(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) throw Error(ErrorKind::ValueError, "embedded null character");
+}
+
 Value compile_function(Interpreter& in, const Args& args) {
   require_code(in, "compile");
   const std::string name = file_name(in, args[1]);
+  check_no_null(name);
   if (!is_str(args[2])) throw_error(ErrorKind::TypeError, "compile() argument 'mode' must be str, not %s", argument_type(in, args[2]));
-  if (name.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
   const std::string_view mode_name = text_of(args[2]);
-  const int64_t flags = index(in, args[3]);
-  const bool inherits = !truth(in, args[4]);
-  const int64_t optimize = index(in, args[5]);
+  check_no_null(mode_name);
+  const int flags = whole_to_int(whole_index(in, args[3]));
+  const bool inherits = whole_to_int(whole_index(in, args[4])) == 0;
+  const int optimize = whole_to_int(whole_index(in, args[5]));
   if (flags & ~kKnownFlags) throw Error(ErrorKind::ValueError, "compile(): unrecognised flags");
   if (optimize < -1 || optimize > 2) throw Error(ErrorKind::ValueError, "compile(): invalid optimize value");
   CompileOptions options(mode_of(mode_name, flags));
@@ -251,7 +258,7 @@ Value compile_function(Interpreter& in, const Args& args) {
   options.text_annotations = (flags & kFutureAnnotations) != 0 || (inherits && inherits_annotations(in));
   options.top_level_await = (flags & kAllowTopLevelAwait) != 0;
   options.shows_values = mode_name == "single";
-  options.optimize = static_cast<int>(optimize);
+  options.optimize = optimize;
   if (is_tree(in, args[0])) {
     if (flags & kOnlyAst) return args[0];
     return of_ast(in, "_compile", {args[0], args[1], args[2], Value::integer(flags), args[5]});

@@ -108,29 +108,29 @@ std::string padded_number(std::string sign, const std::string& prefix, const std
 
 std::string sign_text(bool negative, const Directive& d) { return negative ? "-" : d.plus ? "+" : d.blank ? " " : ""; }
 
-// By __index__, or by __int__ where the format is not one of digits to a base. Undefined: the object has neither.
+// By __int__ where the format is not one of digits to a base, or by __index__. Undefined: the object has neither.
 Value converted_to_whole(Interpreter& in, const Value& value, bool based) {
   if (!value.is_object()) return Value();
-  if (!type_lookup(value.as_object()->type, in.names->index).is_undefined()) return whole_index(in, value);
   const Value method = based ? Value() : type_lookup(value.as_object()->type, in.names->int_);
-  return method.is_undefined() ? Value() : whole_index(in, call_special(in, method, value));
+  if (!method.is_undefined()) return whole_index(in, call_special(in, method, value));
+  return type_lookup(value.as_object()->type, in.names->index).is_undefined() ? Value() : whole_index(in, value);
 }
 
 // Whatever TypeError a conversion raises, the message is that of the format.
 Value whole_number(Interpreter& in, const Value& value, char type) {
   const Value plain = unboxed(value);
   if (is_whole(plain)) return plain;
-  if (plain.is_float() && type != 'x' && type != 'X' && type != 'o') return whole_from_float(in, plain.as_float());
   const bool based = type == 'x' || type == 'X' || type == 'o';
+  if (value.is_float() && !based) return whole_from_float(in, value.as_float());
   try {
-    const Value whole = converted_to_whole(in, plain, based);
+    const Value whole = converted_to_whole(in, value, based);
     if (!whole.is_undefined()) return whole;
   } catch (const Error& error) {
     if (error.kind != ErrorKind::TypeError) throw;
   } catch (const Thrown& thrown) {
     if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
   }
-  throw Error(ErrorKind::TypeError, std::string("%") + type +
+  throw Error(ErrorKind::TypeError, std::string("%") + (type == 'i' ? 'd' : type) +
                                         " format: " + (based ? "an integer is required" : "a real number is required") +
                                         ", not " + std::string(type_name(in, value)));
 }

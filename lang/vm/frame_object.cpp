@@ -28,9 +28,10 @@ Value unwrapped(const Value& held) {
   return is_cell ? known_cast<Cell>(held)->value : held;
 }
 
-// Names that the compiler made up begin with a dot, or are empty. An unset variable is no key.
+// Names that the compiler made up begin with a dot, or are empty; the only one that is seen, as in CPython, is that of the iterator of a
+// generator expression. An unset variable is no key.
 void put(Interpreter& in, Dict* dict, Str* name, const Value& held) {
-  if (name == nullptr || name->size == 0 || name->view().starts_with('.')) return;
+  if (name == nullptr || name->size == 0 || (name->view().starts_with('.') && name->view() != ".0")) return;
   Value value = unwrapped(held);
   if (value.is_undefined()) dict_delete_str(in, dict, name);
   else dict_set_str(in, dict, name, std::move(value));

@@ -149,8 +149,13 @@ class Literal {
   const lang::Source& source_;
 };
 
+void check_no_null(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) throw Error(ErrorKind::ValueError, "source code string cannot contain null bytes");
+}
+
 Value literal(Interpreter& in, const Args& args) {
   std::string_view text = text_argument(in, args[0], "literal_eval() argument");
+  check_no_null(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const auto source = std::make_shared<lang::Source>("<unknown>", text);
   lang::BookedGrowth growth(in);
@@ -165,8 +170,7 @@ std::string program_text(Interpreter& in, const Value& source) {
   if (is_str(source)) text = text_of(source);
   else if (lang::is_bytes_like(in, source)) text = lang::decode_source(std::string(lang::BytesLike(in, source).view()));
   else throw Error(ErrorKind::TypeError, "compile() arg 1 must be a string, bytes or AST object");
-  if (text.find('\0') != std::string::npos)
-    throw Error(ErrorKind::ValueError, "source code string cannot contain null bytes");
+  check_no_null(text);
   return text;
 }
 

@@ -61,6 +61,7 @@ Format parse_format(Interpreter& in, const Value& value) {
   }
   if (is_str(value) && !as_str(value)->is_ascii()) call_method(in, value, intern(in, "encode"), {make_str(in, "ascii")});
   std::string_view text = is_str(value) ? text_of(value) : bytes_of(value);
+  if (text.find('\0') != std::string_view::npos) throw_struct(in, "embedded null character");
   Format format;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
     format.native = text[0] == '@';
@@ -80,7 +81,7 @@ Format parse_format(Interpreter& in, const Value& value) {
     }
     const char code = text[i];
     const size_t width = format.native ? native_width(code) : standard_width(code);
-    if (width == 0) throw_struct(in, code == 0 ? "embedded null character" : "bad char in struct format");
+    if (width == 0) throw_struct(in, "bad char in struct format");
     if (format.native) format.size = (format.size + width - 1) / width * width;
     format.fields.push_back({code, count, width, format.size});
     format.size += count * width;
