@@ -51,41 +51,29 @@ Value round_function(Interpreter& in, const Args& args) {
                                         name_of(in, b) + "', '" + name_of(in, m) + "'");
 }
 
-// Whether the value is a float whose class defines no __pow__.
-bool is_plain_float(Interpreter& in, const Value& v) {
-  if (!v.is_object()) return v.is_float();
-  const Type* const type = v.as_object()->type;
-  const auto own = [&](Str* name) { return is_function(type_lookup(type, name)); };
-  return unboxed(v).is_float() && !own(in.names->pow) && !own(in.names->rpow);
+bool is_real(const Value& v) { return is_whole(v) || v.is_float(); }
+
+// What the type of one of the three arguments makes of a power with a modulus. Only the first one is asked by a method of a script.
+Value power_by(Interpreter& in, const Value& who, const Args& args) {
+  const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]), plain = unboxed(who);
+  const Type* const type = type_of(in, who);
+  const auto is_own = [&](Str* name) { return is_function(type_lookup(type, name)); };
+  if (is_own(in.names->pow) || is_own(in.names->rpow) || (!is_real(plain) && !is_complex(in, plain))) {
+    const Value method = &who == &args[0] ? type_lookup(type, in.names->pow) : Value();
+    return method.is_undefined() ? in.not_implemented : call_special(in, method, who, {args[1], args[2]});
+  }
+  if (plain.is_float()) throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
+  if (is_whole(plain)) return is_whole(a) && is_whole(b) && is_whole(m) ? whole_power_modulo(in, a, b, m) : in.not_implemented;
+  for (const Value* each : {&a, &b})
+    if (!is_real(*each) && !is_complex(in, *each)) return in.not_implemented;
+  throw Error(ErrorKind::ValueError, "complex modulo");
 }
 
 Value pow_function(Interpreter& in, const Args& args) {
   if (args[2].is_none()) return binary(in, BinaryOp::Pow, args[0], args[1]);
-  // A class of a script that overrides __pow__ is asked, also below int.
-  if (args[0].is_object() && (args[0].as_object()->type->type_flags & kScriptClass) != 0) {
-    const Value method = type_lookup(args[0].as_object()->type, in.names->pow);
-    if (!method.is_undefined() && !(method.is_object() && method.as_object()->kind == ObjectKind::NativeFunction)) {
-      const Value result = call_special(in, method, args[0], {args[1], args[2]});
-      if (!result.is(in.not_implemented)) return result;
-      if (!args[1].is_int() && !args[2].is_int()) throw_unsupported_power(in, args[0], args[1], args[2]);
-    }
-  }
-  const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]);
-  if (is_whole(a) && is_whole(b) && is_whole(m)) return whole_power_modulo(in, a, b, m);
-  const auto number = [](const Value& v) { return is_whole(v) || v.is_float(); };
-  const auto complex_or_number = [&](const Value& v) { return is_complex(in, v) || number(v); };
-  if ((is_complex(in, a) || is_complex(in, b) || is_complex(in, m)) && complex_or_number(a) && complex_or_number(b) &&
-      complex_or_number(m))
-    throw Error(ErrorKind::ValueError, "complex modulo");
-  if (a.is_object() && !is_big_int(a)) {
-    const Value method = type_lookup(a.as_object()->type, in.names->pow);
-    if (!method.is_undefined()) {
-      const Value result = call_special(in, method, a, {args[1], args[2]});
-      if (!result.is(in.not_implemented)) return result;
-    }
-  }
-  if (is_plain_float(in, args[0]) || is_plain_float(in, args[1]) || is_plain_float(in, args[2])) {  // a float refuses whatever the others are
-    throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
+  for (uint32_t i = 0; i < 3; ++i) {
+    Value result = power_by(in, args[i], args);
+    if (!result.is(in.not_implemented)) return result;
   }
   throw_unsupported_power(in, args[0], args[1], args[2]);
 }

@@ -218,6 +218,7 @@ Value VirtualMachine::run_generator(Generator* generator, Value sent) {
 Frame* VirtualMachine::innermost_delegate(Frame* frame, Value& exception, bool close_on_exit, Value& item,
                                           bool& suspended) {
   const bool closes = close_on_exit && is_exception(exception) && is_error(in_, exception, ErrorKind::GeneratorExit);
+  const Value refusal = is_tuple(exception) && is_exception((*as_tuple(exception))[0]) ? (*as_tuple(exception))[0] : Value();
   while (frame->generator->delegating) {
     frame->generator->delegating = false;
     Value* const state = frame->registers + a_of(*frame->pc++);
@@ -225,6 +226,8 @@ Frame* VirtualMachine::innermost_delegate(Frame* frame, Value& exception, bool c
       const Value inner = state[0];
       if (closes) {
         iterator_close(in_, inner);
+      } else if (!refusal.is_undefined() && !is_delegable(delegate_of(as_generator(inner)))) {
+        exception = refusal;
       } else if (is_delegable(inner) && !finished(as_generator(inner))) {
         frame = resume_generator(as_generator(inner), FrameKind::Delegate, 0);
         continue;
@@ -500,7 +503,13 @@ Value handed_on(Interpreter& in, const Args& args) {
 
 Value generator_throw_method(Interpreter& in, const Args& args) {
   Value thrown = handed_on(in, args);
-  if (thrown.is_undefined()) thrown = thrown_instance(in, args);
+  try {
+    if (thrown.is_undefined()) thrown = thrown_instance(in, args);
+  } catch (const std::exception&) {
+    // The last generator of a delegation refuses the arguments, which is an error where the one before it waits: a tuple of that error.
+    if (!is_delegable(delegate_of(self_of(args)))) throw;
+    thrown = make_tuple(in, {current_native_exception(in)});
+  }
   Value out;
   if (generator_throw(in, self_of(args), thrown, out)) return out;
   throw_stop(in, out);

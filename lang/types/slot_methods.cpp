@@ -79,7 +79,10 @@ template <bool kReflected>
 Value m_power(Interpreter& in, const Args& a) {
   if (a[2].is_none()) return m_binary<BinaryOp::Pow, kReflected>(in, a);
   const Value base = unboxed(a[kReflected]), exponent = unboxed(a[!kReflected]), modulus = unboxed(a[2]);
-  if (is_complex(in, a[0])) throw Error(ErrorKind::ValueError, "complex modulo");
+  if (is_complex(in, a[0])) {
+    if (!is_complex(in, unboxed(a[1])) && !is_whole(unboxed(a[1])) && !unboxed(a[1]).is_float()) return in.not_implemented;
+    throw Error(ErrorKind::ValueError, "complex modulo");
+  }
   if (a.callee->owner == in.types.real)
     throw Error(ErrorKind::TypeError, "pow() 3rd argument not allowed unless all arguments are integers");
   if (!is_whole(base) || !is_whole(exponent) || !is_whole(modulus)) return in.not_implemented;

@@ -130,7 +130,7 @@ Value whole_number(Interpreter& in, const Value& value, char type) {
   } catch (const Thrown& thrown) {
     if (!is_error(in, thrown.exception, ErrorKind::TypeError)) throw;
   }
-  throw Error(ErrorKind::TypeError, std::string("%") + (type == 'i' ? 'd' : type) +
+  throw Error(ErrorKind::TypeError, std::string("%") + type +
                                         " format: " + (based ? "an integer is required" : "a real number is required") +
                                         ", not " + std::string(type_name(in, value)));
 }
@@ -388,7 +388,7 @@ class PercentFormatter {
       case 'u':
       case 'x':
       case 'X':
-      case 'o': out_ += format_whole(in_, value(), static_cast<char>(type), d); return;
+      case 'o': out_ += format_whole(in_, value(), type == 'i' && bytes_ ? 'd' : static_cast<char>(type), d); return;
       case 'e':
       case 'E':
       case 'f':

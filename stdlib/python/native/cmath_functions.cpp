@@ -147,7 +147,7 @@ C complex_tanh(C z) {
   if (!is_finite(z)) {
     if (std::isinf(y) && std::isfinite(x)) errno = EDOM;
     if (x == 0.0 && std::isnan(y)) return {y, y};
-    if (std::isinf(x) && std::isinf(y)) return {std::copysign(1.0, x), 0.0};
+    if (std::isinf(x) && !std::isfinite(y)) return {std::copysign(1.0, x), 0.0};
     return std::tanh(z);
   }
   if (std::fabs(x) > kLogLarge)  // tanh(x + iy) = 1 + 2 exp(-2x) (...) in the limit
