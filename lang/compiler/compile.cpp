@@ -243,7 +243,7 @@ Value Compiler::compile_generator(Comprehension& node) {
   const uint32_t state = take_temporary(node.span);
   take_temporary(node.span);
   take_temporary(node.span);
-  emit(Op::Move, state, 0, 0, node.span);
+  emit(Op::Copy, state, 0, 0, node.span);  // the variable ".0" stays, as one may see
   if (!node.clauses[0].is_async) emit(Op::ForPrepare, state, 0, 0, node.clauses[0].iterable->span);
   comprehension_loops(node, 0, state, 0);
   return done(node.span);
