@@ -40,6 +40,7 @@ class ArgumentReader {
     if (kind(read) == T::kError) return ArgumentFault{"", read, read + 1};
     const bool more_follow = kind(more.end) == T::kComma;
     Index shown = std::max(furthest, more_follow ? more.end + 1 + is_name(kind(more.end + 1)) : more.end);
+    if (more_follow && is_keyword(more.end + 1)) shown = std::max(shown, match_part(tokens_, GrammarPart::kExpression, more.end + 3, arena_).furthest);
     if (goes_on) shown = std::max(shown, read);
     if (more_follow && (kind(more.end + 1) == T::kStar || kind(more.end + 1) == T::kDoubleStar))
       shown = std::max(shown, match_part(tokens_, GrammarPart::kExpression, more.end + 2, arena_).furthest);

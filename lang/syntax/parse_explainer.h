@@ -79,6 +79,7 @@ class Explainer {
   std::uint32_t generator_of_class() const;
   Answer missing_colon_of_match();
   Answer starred_in_parentheses();
+  Answer starred_item();
 
   // The tokens.
   T kind(std::uint32_t index) const { return index < tokens_.size() ? tokens_.kind(index) : T::kEnd; }
@@ -92,6 +93,7 @@ class Explainer {
     return name == "print" || name == "exec";
   }
   bool is_soft_keyword(std::uint32_t index) const;
+  bool opens_parameters(std::uint32_t open) const { return header() == T::kDef && open == line_ + 2 + (kind(line_) == T::kAsync); }
   T before() const { return at_ > 0 ? kind(at_ - 1) : T::kNewline; }
   Span span(std::uint32_t index) const { return tokens_.spans[index]; }
   Span whole(std::uint32_t index) const;

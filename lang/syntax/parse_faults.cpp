@@ -73,12 +73,13 @@ Span Explainer::whole(std::uint32_t index) const {
 void Explainer::step_back() {
   if (before() == T::kWalrus && !(at_ > 1 && is_name(kind(at_ - 2)) && item_begin(at_ - 1) == at_ - 2)) --at_;
   if (here() == T::kGreater && before() == T::kLess && span(at_ - 1).end == span(at_).begin) --at_;
-  if (in_brackets() || !is_simple()) return;
+  if (in_brackets()) return;
   const std::uint32_t colon = first_in_line(T::kColon);
   if (colon >= at_) return;
   std::uint32_t begin = colon;  // of the simple statement
   while (begin > line_ && kind(begin - 1) != T::kSemicolon) --begin;
-  if (colon == begin || !spans(GrammarPart::kStarExpressions, begin, colon)) return;
+  if (kind(begin) == T::kYield && part_end(GrammarPart::kExpression, begin) == colon) at_ = colon;
+  if (colon == begin || (begin == line_ && !is_simple()) || !spans(GrammarPart::kStarExpressions, begin, colon)) return;
   const std::string name = spans(GrammarPart::kBitOr, begin, colon) ? name_of(begin) : "expression";
   const bool target = name == "name" || name == "attribute" || name == "subscript";
   const bool annotated = part_end(GrammarPart::kExpression, colon + 1) > colon + 1;
@@ -91,7 +92,7 @@ void Explainer::step_back_to_argument() {
   if (header() == T::kSoftCase) return;
   std::uint32_t calls = 0, first = at_;
   for (std::uint32_t i = line_ + 1; i < first && calls < kMostCalls; ++i) {
-    if (kind(i) != T::kLeftParen || !ends_operand(kind(i - 1)) || (i == line_ + 2 && header() == T::kDef)) continue;
+    if (kind(i) != T::kLeftParen || !ends_operand(kind(i - 1)) || opens_parameters(i)) continue;
     ++calls;
     first = std::min(first, misplaced_argument(tokens_, i + 1, first, arena_));
   }
@@ -301,8 +302,13 @@ SyntaxError Explainer::lexical() const {
 // the text that is shown.
 bool Explainer::next_expression_is_broken() {
   if (!tokens_.error || !ends_operand(before()) || !begins_operand(here()) || !is_expression(item_begin(at_))) return false;
+  if (is_soft_keyword(item_begin(at_)) && item_begin(at_) + 1 != at_) return false;
   const std::uint32_t furthest = match_part(tokens_, GrammarPart::kExpression, at_, arena_).furthest;
-  return kind(furthest) == T::kError || opens_above(furthest);
+  if (kind(furthest) == T::kError || opens_above(furthest)) return true;
+  if (furthest <= at_ || depth_ >= kMostNames) return false;
+  Explainer inner(source_, tokens_, furthest);
+  inner.depth_ = depth_ + 1;
+  return inner.next_expression_is_broken();
 }
 
 // A bracket that is never closed, on a line above the token, is the likelier cause of a fault there.
@@ -338,6 +344,7 @@ SyntaxError Explainer::explain() {
                                    &Explainer::behind_name,
                                    &Explainer::missing_block,
                                    &Explainer::missing_handler,
+                                   &Explainer::starred_item,
                                    &Explainer::old_print,
                                    &Explainer::missing_else,
                                    &Explainer::dict_item,

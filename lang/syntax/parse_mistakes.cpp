@@ -11,7 +11,7 @@ Explainer::Answer Explainer::missing_block() {
   if (at_ < 2 || before() != T::kNewline || kind(at_ - 2) != T::kColon || here() == T::kIndent) return {};
   std::uint32_t first = line_begin(at_ - 2);
   T header = kind(first) == T::kAsync ? kind(first + 1) : kind(first);
-  std::string name = block_name(header);
+  std::string name = header == T::kExcept && kind(first + 1) == T::kStar ? "'except*' statement" : block_name(header);
   if (name.empty()) return {};
   std::string line = std::to_string(source_.line_number(span(first).begin));
   return error_at_last("expected an indented block after " + name + " on line " + line, SyntaxError::Class::kIndentationError);
@@ -50,6 +50,7 @@ Explainer::Answer Explainer::missing_else() {
   std::uint32_t condition = item_begin(at_);
   if (condition == 0 || condition == at_ || kind(condition - 1) != T::kIf || condition - 1 == line_ || condition - 1 == guard()) return {};
   std::uint32_t begin = item_begin(condition - 1);
+  if (in_brackets() && (kind(begin) == T::kStar || kind(begin) == T::kDoubleStar)) ++begin;  // f(*a if b)
   if (begin >= condition - 1) return {};
   if (!spans(GrammarPart::kDisjunction, begin, condition - 1)) return {};
   std::uint32_t end = part_end(GrammarPart::kDisjunction, condition);
@@ -85,7 +86,7 @@ Explainer::Answer Explainer::assignment_in_call() {
 
 // f(a=b for b in c)
 Explainer::Answer Explainer::generator_as_keyword() {
-  if (here() != T::kFor || !in_call() || (header() == T::kDef && opener_ == line_ + 2)) return {};
+  if (here() != T::kFor || !in_call() || opens_parameters(opener_)) return {};
   std::uint32_t value = item_begin(at_, true);
   if (value < 2 || kind(value - 1) != T::kAssign || !is_name(kind(value - 2))) return {};
   if (kind(at_ + 1) == T::kRightParen || !spans(GrammarPart::kExpression, value, at_)) return {};
@@ -128,11 +129,13 @@ Explainer::Answer Explainer::comprehension_target() {
   if (last == opener_ + 1 || (before() != T::kComma && kind(last - 1) != T::kComma)) return {};
   std::uint32_t item = opener_ + 1;
   while (item < at_) {
-    const std::uint32_t end = part_end(GrammarPart::kNamedExpression, item + (kind(item) == T::kStar));
+    const bool starred = kind(item) == T::kStar;
+    const std::uint32_t end = part_end(starred ? GrammarPart::kBitOr : GrammarPart::kNamedExpression, item + starred);
     if (end <= item || (end < at_ && kind(end) != T::kComma)) return {};
     item = end + 1;
   }
-  if (Answer answer = first_bad_target(at_ + 1, part_end(GrammarPart::kStarExpressions, at_ + 1), T::kFor)) return answer;
+  if (!begins_clause(at_ + 1))
+    if (Answer answer = first_bad_target(at_ + 1, part_end(GrammarPart::kStarExpressions, at_ + 1), T::kFor)) return answer;
   if (part_end(GrammarPart::kClauses, at_) == at_) return {};
   return error(span(opener_ + 1, before() == T::kComma ? at_ - 1 : at_),
                "did you forget parentheses around the comprehension target?");
@@ -150,7 +153,7 @@ Explainer::Answer Explainer::missing_comma() {
   if (!in_brackets() || next == 0 || !ends_operand(kind(next - 1)) || !begins_operand(kind(next)) || lists_names()) return {};
   std::uint32_t begin = item_begin(at_);
   T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
-  bool parameter = header() == T::kDef && opener_ == line_ + 2 && separator != T::kAssign && separator != T::kColon;
+  bool parameter = opens_parameters(opener_) && separator != T::kAssign && separator != T::kColon;
   if (parameter) return {};
   if (separator == T::kLambda || !is_expression(begin)) return {};
   if (is_soft_keyword(begin)) return {};
@@ -261,7 +264,7 @@ Explainer::Answer Explainer::argument_mistake(std::uint32_t begin) {
 Explainer::Answer Explainer::arguments() {
   for (std::uint32_t open = opener_; open != kNowhere && open > line_; open = find_opener(open)) {
     if (kind(open) != T::kLeftParen || !ends_operand(kind(open - 1))) continue;
-    if (header() == T::kSoftCase || (open == line_ + 2 && header() == T::kDef)) continue;
+    if (header() == T::kSoftCase || opens_parameters(open)) continue;
     const auto fault = argument_fault(tokens_, open + 1, at_, arena_);
     if (!fault) continue;
     if (Answer answer = argument_mistake(fault->expression)) return answer;
@@ -274,7 +277,7 @@ Explainer::Answer Explainer::arguments() {
 Explainer::Answer Explainer::unread_trailer() {
   if (depth_ >= kMostNames) return {};
   for (std::uint32_t open = opener_; open != kNowhere && open > line_; open = find_opener(open)) {
-    if ((kind(open) != T::kLeftParen && kind(open) != T::kLeftBracket) || !ends_operand(kind(open - 1)) || (open == line_ + 2 && header() == T::kDef)) continue;
+    if ((kind(open) != T::kLeftParen && kind(open) != T::kLeftBracket) || !ends_operand(kind(open - 1)) || opens_parameters(open)) continue;
     Explainer outer(source_, tokens_, open);
     outer.depth_ = depth_ + 1;
     for (Mistake mistake : {&Explainer::missing_else, &Explainer::missing_comma})
@@ -296,7 +299,8 @@ Explainer::Answer Explainer::early_generator() {
 // `print 1, a b`: behind a name CPython reads expressions, in case the name is an old statement's, and tells of their faults first.
 Explainer::Answer Explainer::behind_name() {
   if (depth_ >= kMostNames || !is_name(before()) || !begins_operand(here()) || here() == T::kLeftParen || lists_names()) return {};
-  if (in_brackets() && !is_old_statement(at_ - 1)) return {};  // there a comma may be missing
+  const bool comma = here() != T::kString && here() != T::kFStart && !is_soft_keyword(at_ - 1);  // which may be missing
+  if (in_brackets() && comma && !is_old_statement(at_ - 1)) return {};
   const std::uint32_t furthest = match_part(tokens_, GrammarPart::kStarExpressions, at_, arena_).furthest;
   if (furthest <= at_) return {};
   Explainer inner(source_, tokens_, furthest);
@@ -304,7 +308,8 @@ Explainer::Answer Explainer::behind_name() {
   inner.first_ = at_;
   for (Mistake mistake : {&Explainer::behind_name, &Explainer::old_print, &Explainer::missing_else, &Explainer::missing_comma})
     if (Answer answer = (inner.*mistake)()) return answer;
-  return {};
+  const bool enclosed = inner.in_brackets() && inner.opener_ >= at_;  // only there a named expression may stand
+  return enclosed ? inner.assignment_in_expression() : Answer{};
 }
 
 // match x, and a block without a colon before it
@@ -313,6 +318,17 @@ Explainer::Answer Explainer::missing_colon_of_match() {
   const std::uint32_t first = line_begin(at_ - 1);
   if (kind(first) != T::kSoftMatch || !spans(GrammarPart::kStarExpressions, first + 1, at_ - 1)) return {};
   return error({span(at_).end - 1, span(at_).end}, "expected ':'");
+}
+
+// [*a if b]: CPython also tries to read a whole expression behind the star.
+Explainer::Answer Explainer::starred_item() {
+  if (!in_brackets() || item_begin(at_) != opener_ + 1) return {};
+  const T star = kind(opener_ + 1);
+  const std::uint32_t end = part_end(GrammarPart::kExpression, opener_ + 2);
+  if (star == T::kStar && end > opener_ + 2 && part_end(GrammarPart::kClauses, end) != end)
+    return error(span(opener_ + 1, end), "iterable unpacking cannot be used in comprehension");
+  const bool reads = star == T::kStar || (star == T::kDoubleStar && kind(opener_) == T::kLeftParen);
+  return reads ? argument_mistake(opener_ + 2) : Answer{};
 }
 
 // (*a or b)
@@ -326,7 +342,7 @@ Explainer::Answer Explainer::starred_in_parentheses() {
 
 // x + 1: int
 Explainer::Answer Explainer::bad_annotation() {
-  if (!is_simple()) return {};
+  if (!is_simple() || kind(line_) == T::kYield) return {};
   const std::uint32_t colon = first_in_line(T::kColon);
   if (colon >= at_ || part_end(GrammarPart::kExpression, colon + 1) == colon + 1) return {};
   const std::uint32_t first = part_end(GrammarPart::kExpression, line_);
@@ -408,6 +424,8 @@ Explainer::Answer Explainer::list_of_targets() {
     const bool with = token == T::kAs && header() == T::kWith;
     if (closed > 0 || (token != T::kFor && token != T::kDel && !with)) continue;
     if (token == T::kFor && begins_clause(i)) continue;
+    if (token == T::kFor)
+      if (Answer answer = argument_mistake(i)) return answer;
     const std::uint32_t end = part_end(with ? GrammarPart::kExpression : GrammarPart::kStarExpressions, i);
     if (with && kind(end) != T::kComma && kind(end) != T::kRightParen && kind(end) != T::kColon) continue;
     if (Answer answer = first_bad_target(i, end, token)) return answer;
@@ -417,14 +435,16 @@ Explainer::Answer Explainer::list_of_targets() {
 
 // [begin, assign) `=` where CPython reads a named expression.
 Explainer::Answer Explainer::assigned_operand(std::uint32_t begin, std::uint32_t assign) {
-  const std::uint32_t end = part_end(GrammarPart::kBitOr, assign + 1);
-  if (runs_out(end) || opens_above(end)) return lexical();
-  if (end == assign + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
-  if (begin + 1 == assign && is_name(kind(begin))) return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+  const bool is_variable = begin + 1 == assign && is_name(kind(begin));
   const std::string name = name_of(begin);
   for (const char* never : {"list", "tuple", "generator expression", "True", "None", "False"})
     if (name == never) return {};
-  return error(span(begin, assign), "cannot assign to " + name + " here. Maybe you meant '==' instead of '='?");
+  const std::uint32_t end = part_end(GrammarPart::kBitOr, assign + 1);
+  const std::uint32_t furthest = match_part(tokens_, GrammarPart::kBitOr, assign + 1, arena_).furthest;
+  if (runs_out(furthest) || opens_above(furthest)) return lexical();
+  if (end == assign + 1 || kind(end) == T::kAssign || kind(end) == T::kWalrus) return {};
+  if (is_variable) return error(span(begin, end), "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+  return error(span(shown_begin(begin, assign), assign), "cannot assign to " + name + " here. Maybe you meant '==' instead of '='?");
 }
 
 // a, b c = 1: what CPython takes for a list of expressions is searched for assignments.
@@ -436,6 +456,12 @@ Explainer::Answer Explainer::assignment_in_list() {
   std::uint32_t i = part_end(GrammarPart::kExpression, line_);
   if (i == line_ || kind(i) != T::kComma) return {};
   for (++i; i < tokens_.size();) {
+    if (kind(i) == T::kStar) {
+      const std::uint32_t starred = part_end(GrammarPart::kBitOr, i + 1);
+      if (starred == i + 1 || kind(starred) == T::kAssign) return {};
+      i = kind(starred) == T::kComma ? starred + 1 : starred;
+      continue;
+    }
     if (const std::uint32_t operand = part_end(GrammarPart::kBitOr, i); operand > i && kind(operand) == T::kAssign)
       return assigned_operand(i, operand);
     const std::uint32_t end = part_end(GrammarPart::kExpression, i);
