@@ -85,9 +85,9 @@ WALK_LITERALS = {
 
 WALK_PRELUDE = '''
 def doc_of(value):
-    """The docstring, unless it is long: those of the library's classes have words of their own here (docs/differences.md)."""
+    """The docstring, unless it is long: those of the library's classes have words of their own here, or none (docs/differences.md)."""
     doc = value.__doc__
-    return doc if doc is None or len(doc) < 30 else 'long'
+    return doc if doc and len(doc) < 30 else 'long or none'
 
 
 def argparse_namespace(**names):
