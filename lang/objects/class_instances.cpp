@@ -6,6 +6,7 @@
 #include "lang/compiler/chunk.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/class.h"
 #include "lang/core/failure.h"
 #include "lang/core/error.h"
@@ -131,7 +132,7 @@ Value instantiate(Interpreter& in, Type* type, const Args& args) {
       throw_error(ErrorKind::TypeError, "%s() takes no arguments", text(type->name).c_str());
     }
     object = new_instance(in, type);
-  } else if (type->make != nullptr && (plain_new || is_native_function(function))) {
+  } else if (type->make != nullptr && (plain_new || is_native_new(function))) {
     object = type->make(in, type, args);
     is_filled = args.count == 0 && leaves_empty(init);
   } else {

@@ -20,6 +20,10 @@ void fill_slots(Interpreter& in, Type* type);
 inline bool is_native_method(const Value& v) {
   return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction && known_cast<NativeFunction>(v)->is_method();
 }
+// The __new__ of a native type, and not a function that a class has under that name.
+inline bool is_native_new(const Value& v) {
+  return v.is_object() && v.as_object()->kind == ObjectKind::NativeFunction && known_cast<NativeFunction>(v)->owner != nullptr;
+}
 // Calls the special method that type_lookup has found for `self`, bound as an attribute would be: a staticmethod, a descriptor.
 Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest = {});
 // Flags that follow from special methods: hooks, finalizer.

@@ -184,6 +184,8 @@ bool find_buffer(Interpreter& in, const Value& value, Buffer& out, BufferLayout*
 }
 
 bool lies_in_rows(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t item_size) noexcept {
+  // CPython asks the stride of a single dimension even if there is no item: an empty slice with a step has gaps.
+  if (shape.size() == 1) return shape[0] == 1 || strides[0] == item_size;
   for (const int64_t size : shape)
     if (size == 0) return true;
   for (size_t i = shape.size(); i-- > 0;) {

@@ -457,6 +457,11 @@ Value format_shortly(Interpreter& in, double value, std::string_view text) {
   return padded_number(in, digits, done.ptr, spec);
 }
 
+void refuse_for_ints(const FormatSpec& spec) {
+  if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
+  if (spec.no_negative_zero) throw Error(ErrorKind::ValueError, "Negative zero coercion (z) not allowed in integer format specifier");
+}
+
 }  // namespace
 
 Value format_int_value(Interpreter& in, const Value& value, std::string_view spec_text, std::string_view type_name) {
@@ -477,7 +482,7 @@ Value format_int_value(Interpreter& in, const Value& value, std::string_view spe
     case 'x': base = 16, prefix = "0x"; break;
     case 'X': base = 16, prefix = "0X"; break;
     case 'c': {
-      if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
+      refuse_for_ints(spec);
       if (spec.sign_given) throw Error(ErrorKind::ValueError, "Sign not allowed with integer format specifier 'c'");
       if (spec.alternate)
         throw Error(ErrorKind::ValueError, "Alternate form (#) not allowed with integer format specifier 'c'");
@@ -496,11 +501,7 @@ Value format_int_value(Interpreter& in, const Value& value, std::string_view spe
     case '%': return make_str(in, format_float_spec(whole_to_float(value), spec, type_name));
     default: throw_unknown_code(spec.type, type_name);
   }
-  if (spec.precision >= 0) throw Error(ErrorKind::ValueError, "Precision not allowed in integer format specifier");
-  if (spec.no_negative_zero) {
-    throw Error(ErrorKind::ValueError,
-                "Negative zero coercion (z) not allowed in format specifier with integer presentation type");
-  }
+  refuse_for_ints(spec);
   std::string digits = is_big_int(value) || base != 10 ? whole_text(in, value, base, spec.type == 'X') : int_text(value.as_int());
   if (spec.width < 0 && spec.grouping == 0 && spec.sign == '-' && !spec.alternate)
     return make_str(in, digits, digits.size());

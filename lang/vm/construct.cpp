@@ -71,7 +71,7 @@ bool is_made_by_base(Interpreter& in, const Type* type) {
   if (kind != ObjectKind::Exception && kind != ObjectKind::List && kind != ObjectKind::Dict && kind != ObjectKind::Set) return false;
   const Value& made = type_lookup(type, in.names->new_);
   const bool wrapped = made.is_object() && made.as_object()->kind == ObjectKind::StaticMethod;
-  return is_native(wrapped ? known_cast<StaticMethod>(made)->function : made);
+  return is_native_new(wrapped ? known_cast<StaticMethod>(made)->function : made);
 }
 
 // Has the native __init__ of such a class nothing to add? An exception has its arguments from the start, and a container is empty.

@@ -203,6 +203,8 @@ Value make_array(Interpreter& in, Type* type, const Args& args) {
   Array* a = make_object<Array>(in, type);
   Value made = Value::adopt(a);
   a->items = &kKinds[0];  // until the argument has been asked
+  const bool known = !is_str(args[0]) || text_of(args[0]).size() != 1 || std::any_of(std::begin(kKinds), std::end(kKinds), [&](const ItemKind& kind) { return kind.code == text_of(args[0])[0]; });
+  if (!known && args.positional() == 2) iter(in, args[1]);  // CPython looks at the items first
   a->items = &kind_of(in, args[0]);
   if (args.positional() == 2) {
     if (is_array(args[1]) && array_of(args[1])->items->code == 'u' && a->items->code != 'u') {

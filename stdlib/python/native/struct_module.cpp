@@ -239,6 +239,21 @@ Value unpack_item(Interpreter& in, const Format& format, const Field& field, con
 
 // --- all of them
 
+// Fills the place of the whole format, which is zeroed first. An error leaves the values before the wrong one, as in CPython.
+void pack_fields(Interpreter& in, const Format& format, const Tuple* values, char* place) {
+  std::memset(place, 0, format.size);
+  uint32_t next = 0;
+  for (const Field& field : format.fields) {
+    char* const to = place + field.offset;
+    if (field.code == 'x') continue;
+    if (field.code == 's' || field.code == 'p') {
+      pack_text(in, field, (*values)[next++], to);
+      continue;
+    }
+    for (size_t i = 0; i < field.count; ++i) pack_item(in, format, field, (*values)[next++], to + i * field.width);
+  }
+}
+
 // As a bytes object: what it takes is counted before it is filled.
 Value pack_values(Interpreter& in, const Format& format, const Tuple* values, const char* name) {
   if (values->size != format.values) {
@@ -247,17 +262,7 @@ Value pack_values(Interpreter& in, const Format& format, const Tuple* values, co
   }
   Bytes* out = new_bytes(in, format.size);
   const Value made = Value::adopt(out);
-  std::memset(out->data(), 0, out->size);
-  uint32_t next = 0;
-  for (const Field& field : format.fields) {
-    char* const to = out->data() + field.offset;
-    if (field.code == 'x') continue;
-    if (field.code == 's' || field.code == 'p') {
-      pack_text(in, field, (*values)[next++], to);
-      continue;
-    }
-    for (size_t i = 0; i < field.count; ++i) pack_item(in, format, field, (*values)[next++], to + i * field.width);
-  }
+  pack_fields(in, format, values, out->data());
   return made;
 }
 
@@ -331,10 +336,8 @@ Value pack_into(Interpreter& in, const Args& args) {
   const PinnedBuffer buffer(in, args[1], true);
   const int64_t offset = index_sized(in, args[2], ErrorKind::IndexError);
   const Tuple* values = as_tuple(args[3]);
-  place_of(in, offset, format.size, buffer.get().size, true);
-  const Value bytes = pack_values(in, format, values, "pack_into");
   const size_t at = place_of(in, offset, format.size, buffer.get().size, true);
-  std::memcpy(buffer.get().data + at, bytes_of(bytes).data(), format.size);
+  pack_fields(in, format, values, buffer.get().data + at);
   return Value::none();
 }
 
