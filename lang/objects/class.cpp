@@ -169,7 +169,7 @@ Value type_get_item(Interpreter& in, const Value& self, const Value& key) {
   // In the class and its bases only, not in the metaclass.
   const bool defined = !type_lookup(as_type(self), in.names->class_getitem).is_undefined();
   const Value method = defined ? find_attr(in, self, in.names->class_getitem) : Value();
-  if (method.is_undefined())
+  if (method.is_undefined() || method.is_none())
     throw_error(ErrorKind::TypeError, "type '%s' is not subscriptable", std::string(type_name(in, as_type(self))).c_str());
   return call(in, method, {key});
 }

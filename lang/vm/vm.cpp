@@ -33,6 +33,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
+#include "lang/types/number.h"
 #include "lang/types/set.h"
 #include "lang/types/str.h"
 #include "lang/types/tuple.h"

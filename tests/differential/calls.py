@@ -102,6 +102,10 @@ def counts(name, owner):
     return sum(p.default is p.empty for p in positional), len(positional) + 2 * any(p.kind == p.VAR_POSITIONAL for p in parameters)
 
 
+# Their methods take any object for `self` in CPython, and fail where its own text first misses something.
+WRITTEN_IN_PYTHON = {'collections.Counter', 'collections.ChainMap'}
+
+
 class Calls:
     """What these methods use of Program: random, expr, expressions."""
 
@@ -130,6 +134,8 @@ class Calls:
         if self.random.random() < 0.95:
             return f'({receiver}).{method}({self.arguments_of_any_kind(least, most)})'
         owner = type_names.get(name, name)
+        if owner in WRITTEN_IN_PYTHON:
+            return f'{owner}.{method}({", ".join([receiver] + [a for a in [self.arguments_of_any_kind(least, most)] if a])})'
         return f'{owner}.{method}({self.arguments_of_any_kind(least + 1, most + 1)})'
 
     def native_call(self):

@@ -254,7 +254,8 @@ Value file_readlines(Interpreter& in, const Args& args) {
   if (listed) throw Error(ErrorKind::TypeError, "integer argument expected, got '" + std::string(type_name(in, args[1])) + "'");
   const int64_t hint = f->place == Place::Memory && !args[1].is_none() ? int_argument(in, args[1]) : size_argument(in, args[1]);
   Value list = make_list(in);
-  for (int64_t total = 0; hint <= 0 || total < hint;) {
+  const int64_t most = f->place == Place::Memory ? hint - 1 : hint;  // BytesIO stops when it has the hint, the others when they exceed it
+  for (int64_t total = 0; hint <= 0 || total <= most;) {
     Value line = read_line(in, f, -1);
     if (as_bytes(line)->size == 0) break;
     total += static_cast<int64_t>(as_bytes(line)->size);

@@ -434,7 +434,10 @@ Value sync_descriptor(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+Value fspath(Interpreter& in, const Args& args) { return file_system_path(in, args[0]); }
+
 const NativeDef kFunctions[] = {
+    {"fspath(path)", fspath, "The path as str or bytes."},
     {"urandom(size, /)", random_bytes, "Random bytes of the system."},
     {"open(path, flags, mode=511)", open_descriptor, "Open a file; answers its number."},
     {"close(fd)", close_descriptor, "Close a file by its number."},

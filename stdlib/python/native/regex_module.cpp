@@ -408,11 +408,11 @@ Value substitute(Interpreter& in, const Args& args, int64_t& count) {
                 std::string(type_name(in, repl)).c_str());
   }
   const bool by_template = !by_function && (is_bytes(repl) || is_str(repl)) && is_str(repl) != program.bytes;
-  check_string(in, args[2], program);
-  const Subject subject(in, args[2]);
   const int64_t most = int_argument(in, args[3]);
   regex::Template parts;
   if (by_template) parts = parse_template(in, repl, program);
+  check_string(in, args[2], program);
+  const Subject subject(in, args[2]);
   const auto types = types_of(args);
   Output out(in, args[2]);
   int64_t from = 0, pieces = 0;  // pieces: what CPython would join, for its message

@@ -19,6 +19,7 @@
 #include "lang/vm/allow_others.h"
 #include "lang/vm/vm.h"
 #include "lang/core/names.h"
+#include "lang/objects/class_slots.h"
 #include "lang/objects/class.h"
 #include "lang/objects/exception.h"
 #include "lang/types/bytes.h"
@@ -166,22 +167,25 @@ std::string path_bytes(std::string_view text) {
 
 }  // namespace
 
-Path path_argument(Interpreter& in, const Value& v) {
-  Value path = v;
-  if (!is_str(v) && !is_bytes(v)) {
-    const Value method = find_attr(in, v, intern(in, "__fspath__"));
-    if (method.is_undefined()) {
-      throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
-                  std::string(type_of(in, v)->name->view()).c_str());
-    }
-    path = call(in, method);
-    if (!is_str(path) && !is_bytes(path)) {
-      throw_error(ErrorKind::TypeError, "expected %s.__fspath__() to return str or bytes, not %s",
-                  std::string(type_name(in, v)).c_str(), std::string(type_name(in, path)).c_str());
-    }
+Value file_system_path(Interpreter& in, const Value& v) {
+  if (is_str(v) || is_bytes(v)) return v;
+  const Value method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
+  if (method.is_undefined()) {
+    throw_error(ErrorKind::TypeError, "expected str, bytes or os.PathLike object, not %s",
+                std::string(type_of(in, v)->name->view()).c_str());
   }
+  Value path = call_special(in, method, v);
+  if (!is_str(path) && !is_bytes(path)) {
+    throw_error(ErrorKind::TypeError, "expected %s.__fspath__() to return str or bytes, not %s",
+                std::string(type_name(in, v)).c_str(), std::string(type_name(in, path)).c_str());
+  }
+  return path;
+}
+
+Path path_argument(Interpreter& in, const Value& v) {
+  const Value path = file_system_path(in, v);
   Path made{is_str(path) ? path_bytes(text_of(path)) : std::string(bytes_of(path)), is_bytes(path)};
-  if (made.find('\0') != std::string::npos) throw Error(ErrorKind::ValueError, "embedded null byte");
+  if (std::strlen(made.c_str()) != made.size()) throw Error(ErrorKind::ValueError, "embedded null byte");
   return made;
 }
 

@@ -80,6 +80,7 @@ struct Path : std::string {
   bool is_bytes = false;  // given as bytes: an OSError names it as bytes as well
 };
 Path path_argument(Interpreter& in, const Value& v);
+Value file_system_path(Interpreter& in, const Value& v);  // os.fspath: the str or bytes
 Value path_name(Interpreter& in, const Path& path);  // the filename of an OSError: str or bytes, as the path was given
 
 // Comes back when the file has something to read, an end or a fault; a safe point every few milliseconds until then.

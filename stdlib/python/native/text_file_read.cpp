@@ -260,7 +260,7 @@ Value file_readlines(Interpreter& in, const Args& args) {
   f->at_end = false;
   const int64_t hint = size_argument(in, args[1]);
   Value list = make_list(in);
-  for (int64_t total = 0; hint <= 0 || total < hint;) {
+  for (int64_t total = 0; hint <= 0 || total <= hint;) {
     Value line = read_line(in, f, -1);
     if (as_str(line)->size == 0) break;
     total += as_str(line)->length;
