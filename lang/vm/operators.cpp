@@ -68,9 +68,16 @@ bool asks_repetition(const char* what, const Value& left, const Value& right) {
   return failure(in, ErrorKind::TypeError, words);
 }
 
+bool is_below_native_sequence(const Value& v) {
+  if (!is_of_script(v)) return false;
+  for (const Type* base : v.as_object()->type->mro)
+    if ((base->type_flags & (kMatchesSequence | kScriptClass)) == kMatchesSequence) return true;
+  return false;
+}
+
 // A class below a sequence with a __mul__ of its own is asked as a number is, and its inherited __rmul__ takes an int alone.
 [[gnu::cold, gnu::noinline]] bool repeats_by_method(Interpreter& in, const Value& right) {
-  if (!is_sequence(right) || !is_of_script(right)) return false;
+  if (!is_of_script(right) || !(is_sequence(right) || is_below_native_sequence(right))) return false;
   const Value& own = type_lookup(right.as_object()->type, in.names->mul);
   return is_function(own) && is_native_method(type_lookup(right.as_object()->type, in.names->rmul));
 }
@@ -120,12 +127,6 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
 }
 bool has_own(const Value* method) {
   return method != nullptr && !method->is_undefined() && !is_native_method(*method);
-}
-bool is_below_native_sequence(const Value& v) {
-  if (!is_of_script(v)) return false;
-  for (const Type* base : v.as_object()->type->mro)
-    if ((base->type_flags & (kMatchesSequence | kScriptClass)) == kMatchesSequence) return true;
-  return false;
 }
 bool right_before_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_sequence_case(op, left)) return false;
