@@ -130,34 +130,40 @@ class LayerNormGrad {
     const bool at_once = Context::current().threads == 1 || c_.rows * cost <= kTileGrain;
     if (c_.dx || at_once)
       parallel_2d(c_.rows, 1, 1, cost, [&](const Tile& t) TS_TILE {
-        int64_t r = t.outer_begin;
-        for (; r + 4 <= t.outer_end; r += 4) rows<4>(r, sums && at_once);
-        for (; r < t.outer_end; r++) rows<1>(r, sums && at_once);
+        for (int64_t r = t.outer_begin; r < t.outer_end; r += kTogether)
+          rows(r, int(std::min<int64_t>(kTogether, t.outer_end - r)), sums && at_once);
       });
     if (!sums || at_once) return;
     parallel_2d(1, c_.n, strip_for_threads(c_.n, kStrip, 1), c_.rows, [&](const Tile& t) TS_TILE {
-      int64_t r = 0;
-      for (; r + 4 <= c_.rows; r += 4) add_to_parameters<4>(r, t.inner_begin, t.inner_end);
-      for (; r < c_.rows; r++) add_to_parameters<1>(r, t.inner_begin, t.inner_end);
+      for (int64_t r = 0; r < c_.rows; r += kTogether)
+        add_rows(r, int(std::min<int64_t>(kTogether, c_.rows - r)), t.inner_begin, t.inner_end);
     });
   }
 
  private:
   static constexpr int64_t kStrip = 4096;  // columns
+  static constexpr int kTogether = 4;      // rows whose sums are on their way at the same time
   struct Sums {
     T gx, g;  // of g weight x and of g weight
   };
 
-  template <int kRows>
-  HWY_INLINE void rows(int64_t first, bool adds) const {
+  HWY_INLINE void rows(int64_t first, int count, bool adds) const {
     if (c_.dx) {
-      Sums sums[kRows];
-      if constexpr (std::is_same_v<In, float>) add_up<kRows>(first, sums);
-      else
-        for (int k = 0; k < kRows; k++) sums[k] = add_up(line(first + k));
-      for (int k = 0; k < kRows; k++) write(line(first + k), sums[k]);
+      Sums sums[kTogether];
+      if constexpr (std::is_same_v<In, float>) {
+        if (count == kTogether) add_up<kTogether>(first, sums);
+        else
+          for (int k = 0; k < count; k++) add_up<1>(first + k, sums + k);
+      } else {
+        for (int k = 0; k < count; k++) sums[k] = add_up(line(first + k));
+      }
+      for (int k = 0; k < count; k++) write(line(first + k), sums[k]);
     }
-    if (adds) add_to_parameters<kRows>(first, 0, c_.n);
+    if (adds) add_rows(first, count, 0, c_.n);
+  }
+  HWY_INLINE void add_rows(int64_t first, int count, int64_t begin, int64_t end) const {
+    if (count == kTogether) return add_to_parameters<kTogether>(first, begin, end);
+    for (int k = 0; k < count; k++) add_to_parameters<1>(first + k, begin, end);
   }
   HWY_INLINE Row<T> line(int64_t r) const { return {r * c_.n, c_.n, r}; }
 
@@ -224,7 +230,7 @@ class LayerNormGrad {
   }
   /// The parts of rows in the sums over all rows, row after row.
   template <int kRows>
-  HWY_INLINE void add_to_parameters(int64_t first, int64_t begin, int64_t end) const {
+  HWY_NOINLINE void add_to_parameters(int64_t first, int64_t begin, int64_t end) const {
     Wide<T> inverses[kRows], shifts[kRows];
     for (int k = 0; k < kRows; k++) {
       const T inverse = inverse_[first + k];
