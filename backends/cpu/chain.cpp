@@ -1,5 +1,6 @@
 // Chains of pointwise ops, tile by tile: every step runs on a tile by the kernel that runs it alone, so the bits are those of the
 // single ops. What a step leaves for later ones stays in the first-level cache.
+// compile: small (the time is that of the kernels)
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_job.h"
 #include "backends/cpu/threads.h"

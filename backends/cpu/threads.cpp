@@ -89,7 +89,7 @@ class Steps {
       body(begin, begin + step);
       const auto took = Clock::now() - start;
       if (took < kShortStep) step_.store(std::min(most_, 2 * step), std::memory_order_relaxed);
-      else if (took > kLongStep) step_.store(std::max(grain_, step / 2), std::memory_order_relaxed);
+      else if (took > kLongStep) step_.store(std::max(grain_, step / 2 / kLine * kLine), std::memory_order_relaxed);
     }
     return true;
   }

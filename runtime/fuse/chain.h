@@ -29,7 +29,7 @@ struct ChainOperand {
   char* address = nullptr;                        // Flat, Spread
   Storage* storage = nullptr;                     // Flat, Spread: one reference
   alignas(16) char number[16] = {};               // Number
-  int64_t sizes[kMostDims] = {}, strides[kMostDims] = {};  // Spread: innermost first, in elements
+  int64_t sizes[kMostDims], strides[kMostDims];  // Spread: innermost first, in elements
 };
 
 struct ChainStep {

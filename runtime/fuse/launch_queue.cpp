@@ -34,6 +34,19 @@ bool spread(ChainOperand& operand, const Tensor& t, Ints sizes) {
   return operand.ndim > 0;
 }
 
+// Some kernels have an element's last bit depend on which others share its vector, and a single op begins each row of a broadcast with a
+// new vector, short rows (32, pointwise.cpp) apart: a chain does the same where rows are whole vectors.
+bool in_whole_vectors(const ChainStep& step) {
+  constexpr int64_t kVector = 16, kShortRow = 32;
+  int64_t row = 0;
+  for (int k = 0; k < step.operands; k++) {
+    const ChainOperand& operand = step.in[k];
+    if (operand.kind == ChainOperand::Kind::Spread && operand.ndim > 1)
+      row = row == 0 ? operand.sizes[0] : std::min(row, operand.sizes[0]);
+  }
+  return row < kShortRow || row % kVector == 0;
+}
+
 // For the length of a flush: on the queue's Context, whose stops wait for its end.
 class Finishing {
  public:
@@ -101,11 +114,27 @@ bool LaunchQueue::find_operand(ChainOperand& operand, const Tensor& t, Ints size
   return t.numel() == numel_ || spread(operand, t, sizes);
 }
 
+// Bytes of large storages that a step would hold and no other does.
+size_t LaunchQueue::held_by(const ChainStep& step, const Tensor* const* tensors) const {
+  size_t bytes = 0;
+  for (int k = 0; k < step.operands; k++) {
+    const Storage* const storage = tensors[k] ? &tensors[k]->storage() : nullptr;
+    if (!storage || storage->bytes() < kMuch || storage->is_pending()) continue;
+    const auto holds = [&](const ChainStep& other) {
+      return std::any_of(other.in, other.in + other.operands, [&](const ChainOperand& o) { return o.storage == storage; });
+    };
+    if (std::none_of(steps_.begin(), steps_.end(), holds)) bytes += storage->bytes();
+  }
+  return bytes;
+}
+
 Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
   const int64_t numel = numel_of(sizes);
   if (numel < std::max<int64_t>(context_.fuses_from, 2) || numel > kMostWork / 2) return {};
   if (PendingLaunches::queue_ != nullptr && PendingLaunches::queue_ != this) PendingLaunches::flush();
   if (numel != numel_ || steps_.size() == kMostSteps || numel * int64_t(steps_.size() + 1) > kMostWork) flush();
+  const size_t held = held_by(step, tensors);
+  if (held_ + held > kMostHeld) flush();
   for (int k = 0; k < step.operands; k++)
     if (tensors[k] && tensors[k]->storage().is_pending() && !reads_as_step(*tensors[k])) tensors[k]->impl()->address();
   Tensor result;
@@ -118,11 +147,13 @@ Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints 
   steps_.reserve(kMostSteps);
   for (int k = 0; k < step.operands; k++)
     if (tensors[k] && !find_operand(step.in[k], *tensors[k], sizes)) return {};
+  if (!in_whole_vectors(step)) return {};
   for (int k = 0; k < step.operands; k++)
     if (step.in[k].storage) step.in[k].storage->retain();
   step.result = &result.storage();
   step.result->retain();
   steps_.push_back(step);
+  held_ += held;
   PendingLaunches::queue_ = this;
   return result;
 }
@@ -205,6 +236,7 @@ void LaunchQueue::clear() {
     step.result->release();
   }
   steps_.clear();
+  held_ = 0;
 }
 
 }  // namespace tessera::tensor

@@ -26,11 +26,13 @@ class LaunchQueue {
 
  private:
   static constexpr size_t kMostSteps = 32;
+  static constexpr size_t kMostHeld = size_t(256) << 20, kMuch = size_t(1) << 20;  // bytes of operands that single ops might have let go
   static constexpr int64_t kMostWork = int64_t(1) << 27;  // elements times steps: a tenth of a second
 
   bool reads_as_step(const Tensor& t) const;
   bool find_operand(ChainOperand& operand, const Tensor& t, Ints sizes) const;
   int step_of(const Storage& storage) const;
+  size_t held_by(const ChainStep& step, const Tensor* const* tensors) const;
   void find_needed();
   void run();
   static bool is_plain(const ChainStep& step);
@@ -40,6 +42,7 @@ class LaunchQueue {
   Context& context_;
   std::vector<ChainStep> steps_;
   int64_t numel_ = 0;
+  size_t held_ = 0;
 };
 
 }  // namespace tessera::tensor

@@ -48,7 +48,11 @@ Tensor random_op(Random& random, const std::vector<Tensor>& known, const std::ve
   const Tensor& x = any();
   const Tensor& y = below(random, 4) == 0 ? small[size_t(below(random, small.size()))] : any();
   const auto number = [](const Tensor& t) { return t.dtype() == kBool ? to_dtype(t, kFloat32) : t; };
-  switch (below(random, 18)) {
+  const auto real = [&](const Tensor& t) { return is_floating(t.dtype()) ? t : to_dtype(t, kFloat32); };
+  switch (below(random, 21)) {
+    case 18: return lerp(to_dtype(x, kFloat32), to_dtype(y, kFloat32), 0.3);
+    case 19: return sin(real(x));
+    case 20: return log1p(abs(real(x)));
     case 16: return to_dtype(x, kFloat32);
     case 17: return to_dtype(x, below(random, 2) ? kBFloat16 : kFloat64);
     case 0: return neg(number(x));
@@ -110,7 +114,7 @@ struct Program {
 }  // namespace
 
 TEST_CASE("chains of random ops have the bits of the single ops") {
-  const std::vector<Dims> shapes = {{8192}, {20000}, {100003}, {97, 131}, {129, 1024}, {5, 7, 1111}, {3, 5000}, {1025, 8}};
+  const std::vector<Dims> shapes = {{8192}, {20000}, {100003}, {97, 131}, {129, 1024}, {5, 7, 1111}, {3, 5000}, {1025, 8}, {1000, 33}, {200, 48}};
   const std::vector<std::vector<DType>> types = {{kFloat32, kFloat32}, {kFloat64, kFloat64}, {kBFloat16, kBFloat16},
                                                  {kFloat16, kFloat32}, {kFloat32, kFloat64}, {kFloat32, kInt64, kBool}};
   unsigned seed = 1;
