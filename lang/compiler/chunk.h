@@ -168,6 +168,7 @@ enum CodeFlags : uint16_t {
   kIterableCoroutine = 256,  // a generator that can be awaited (types.coroutine)
   kAsyncGenerator = 512,
   kPlainParameters = 1024,  // as kSimpleCall, but of generators, too
+  kAsksArguments = 8192,    // an argument's class may answer a call in the function's place: Note [Calls that ask] in call.cpp
 };
 
 // The inline cache of an instruction that reads a global: it points to the global's value. While Interpreter::keys_versions equals `epoch`,

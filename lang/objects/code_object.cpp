@@ -389,6 +389,15 @@ void rename(std::vector<Str*>& list, const std::vector<Str*>& old, const std::ve
   }
 }
 
+// Code whose parameters are all positional: *args and **kwargs become plain parameters that hold what a caller gives for them.
+void make_parameters_plain(Code* code) {
+  code->positional = static_cast<uint32_t>(code->parameters.size());
+  code->keyword_only = 0;
+  code->code_flags &= static_cast<uint16_t>(~(kVarArgs | kVarKeywords));
+  code->code_flags |= kPlainParameters;
+  if ((code->code_flags & kGenerator) == 0 && code->far_locals.empty()) code->code_flags |= kSimpleCall;
+}
+
 void replace_part(Interpreter& in, Code* code, std::string_view part, const Value& value) {
   const auto text = [&]() -> std::string_view {
     if (is_str(value)) return text_of(value);
@@ -455,6 +464,8 @@ Value replace_method(Interpreter& in, const Args& a) {
   const Object head = *made;
   *made = *old;
   static_cast<Object&>(*made) = head;
+  const Value* const flags = dict_get_text(as_dict(a[1]), "co_flags");
+  if (flags != nullptr && flags->is_int() && flags->as_int() == (flags_of(old) & ~0xc)) make_parameters_plain(made);
   dict_for_each(as_dict(a[1]), [&](const Value& key, const Value& value) {
     const std::string_view part = text_of(key);
     if (std::find(std::begin(kParts), std::end(kParts), part) == std::end(kParts)) {

@@ -82,14 +82,14 @@ Function* scripted_call(Interpreter& in, const Object* object) {
 
 // Is every parameter given, and *args the only one that is not plain?
 bool takes_rest(const Code* code, uint32_t count) {
-  constexpr uint16_t kOthers = kVarKeywords | kGenerator;
+  constexpr uint16_t kOthers = kVarKeywords | kGenerator | kAsksArguments;
   return (code->code_flags & (kVarArgs | kOthers)) == kVarArgs && code->keyword_only == 0 && count >= code->positional &&
          code->far_locals.empty();
 }
 
 // Are the arguments with names all for **rest, the only parameter that is not plain?
 bool takes_named_rest(const Code* code, uint32_t given, const Tuple* keywords) {
-  constexpr uint16_t kOthers = kVarArgs | kGenerator;
+  constexpr uint16_t kOthers = kVarArgs | kGenerator | kAsksArguments;
   if ((code->code_flags & (kVarKeywords | kOthers)) != kVarKeywords || code->keyword_only != 0 || given != code->positional ||
       !code->far_locals.empty())
     return false;
@@ -135,6 +135,26 @@ bool names_follow(const Code* code, uint32_t given, const Tuple* keywords) {
   return true;
 }
 
+// Note [Calls that ask]: a function whose code has kAsksArguments calls its attribute __asked__ with itself, the tuple and the dict of its
+// arguments, if one of them is an instance of a script's class or of a class that has kAsksFirst. The result is the call's result, unless it
+// is NotImplemented. Such code has none of the flags of simple calls, so no shorter way of a call has to look for it.
+bool is_answered(Interpreter& in, Function* function, Value* arguments, uint32_t count, const Tuple* keywords, Value& out) {
+  const auto may_answer = [](const Value& v) {
+    return v.is_object() && (v.as_object()->kind == ObjectKind::Instance || (v.as_object()->type->type_flags & kAsksFirst));
+  };
+  if (std::none_of(arguments, arguments + count, may_answer) || !is_dict(function->dict)) return false;
+  const Value* const found = dict_get_text(as_dict(function->dict), "__asked__");
+  if (found == nullptr) return false;
+  const Value asked = *found;  // the call may change the dict
+  const uint32_t given = keywords == nullptr ? count : count - keywords->size;
+  const Value named = make_dict(in);
+  for (uint32_t i = given; i < count; ++i) dict_set(in, as_dict(named), keywords->items[i - given], arguments[i]);
+  out = call(in, asked, {Value(function), make_tuple(in, arguments, given), named});
+  if (!out.is(in.not_implemented)) return true;
+  out = Value();
+  return false;
+}
+
 [[gnu::cold]] Error not_callable(Interpreter& in, const Value& callee) {
   return make_error(ErrorKind::TypeError, {"'", type_name(in, callee), "' object is not callable"});
 }
@@ -169,6 +189,7 @@ Frame* VirtualMachine::begin_function(Function* function, Value* window, Value* 
                       code->positional - count <= default_count(function);
   if (!simple) {
     Moved moved(arguments, count);
+    if ((code->code_flags & kAsksArguments) && is_answered(in_, function, moved.data(), count, keywords, out)) return nullptr;
     if (!bind_parameters(in_, function, moved.data(), count, keywords, window)) return nullptr;
     count = code->near_parameters;
     if (!code->far_locals.empty()) place_far(code, window);
