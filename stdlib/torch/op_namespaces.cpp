@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lang/core/object_cast.h"
 #include "lang/objects/module.h"
 #include "lang/types/dict.h"
 #include "stdlib/torch/op_call.h"
@@ -29,7 +30,7 @@ std::vector<const OpEntry*> entries_with(std::string_view registered, uint32_t f
 
 // The entries that a name means there, and how.
 bool find_entries(const Namespace& where, std::string_view name, OpFunction& function) {
-  const std::string prefixed = std::string(where.prefix) + std::string(name);
+  const std::string prefixed = std::string(name.starts_with(where.prefix) ? "" : where.prefix) + std::string(name);
   function.entries = entries_with(prefixed, where.flag);
   if (function.entries.empty() && !where.prefix.empty()) function.entries = entries_with(name, where.flag);
   if (function.entries.empty() && name.size() > 1 && name.back() == '_') {
@@ -64,7 +65,10 @@ const Namespace& tensor_namespace() { return *find_namespace(""); }
 Value find_in_namespace(Interpreter& in, const Namespace& where, std::string_view name) {
   OpFunction function;
   if (!find_entries(where, name, function)) return Value();
-  return make_op_function(in, std::move(function));
+  const Value made = make_op_function(in, std::move(function));
+  if (!where.module[0]) return made;
+  object_cast<NativeFunction>(made)->module = intern(in, where.module);
+  return made;
 }
 
 std::vector<std::string> names_in_namespace(const Namespace& where) {

@@ -299,7 +299,16 @@ Value repr_tensor(Interpreter& in, const Value& self) {
   return make_str(in, in_torch(in, self, [&] { return tensor_text(tensor_of(self), name); }));
 }
 
+// An index of a class that is no tensor's, alone or in a tuple, may have a __torch_function__.
+bool has_instance(const Value& key) {
+  const auto is_instance = [](const Value& v) { return v.is_object() && v.as_object()->kind == ObjectKind::Instance; };
+  return is_tuple(key) ? std::any_of(as_tuple(key)->items, as_tuple(key)->items + as_tuple(key)->size, is_instance)
+                       : is_instance(key);
+}
+
 Value get_item_at_door(Interpreter& in, const Value& self, const Value& key) {
+  if (has_instance(key)) [[unlikely]]
+    if (auto answer = ask_at_door(in, "__getitem__", {self, key})) return *std::move(answer);
   if (auto answer = ask(in, "__getitem__", {self, key})) return *std::move(answer);
   if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
     return get_item_noted(in, self, key);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lang/compiler/chunk.h"
 #include "lang/core/bind.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
@@ -148,7 +149,7 @@ std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::
                                  AskForm form) {
   TorchState& state = torch_state(in);
   const auto may_answer = [](const Value& v) {
-    return asks_torch_function(v) || (v.is_object() && v.as_object()->kind == ObjectKind::Instance);
+    return asks_torch_function(v) || (v.is_object() && v.as_object()->kind == ObjectKind::Instance) || is_tuple(v);
   };
   if ((state.modes & kHasFunctionModes) == 0 && std::none_of(operands.begin(), operands.end(), may_answer)) return {};
   const Value function = find_attr(in, Value(static_cast<Object*>(state.tensor)), intern(in, std::string(method)));
@@ -358,6 +359,14 @@ Value disable(Interpreter& in, const Args& args) {
   return Value::integer(before);
 }
 
+// Lets a function of the library ask its arguments before it begins: Note [Calls that ask] in lang/vm/call.cpp.
+Value ask_arguments(Interpreter& in, const Args& args) {
+  Code* const code = object_cast<lang::Function>(args[0])->code;
+  code->code_flags = static_cast<uint16_t>((code->code_flags & ~(lang::kSimpleCall | lang::kPlainParameters)) | lang::kAsksArguments);
+  set_attr(in, args[0], intern(in, "__asked__"), args[1]);
+  return Value::none();
+}
+
 Value has_torch_function(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   if (state.function_modes.disabled == Disabled::All) return Value::boolean(false);
@@ -382,6 +391,7 @@ void add_torch_function_functions(Interpreter& in, Module& module) {
   in.def(module, "_torch_function_stack()", "", modes_entered);
   in.def(module, "_disable_torch_function(what: int)", "", disable);
   in.def(module, "_has_torch_function(args)", "", has_torch_function);
+  in.def(module, "_ask_arguments(function, asked)", "", ask_arguments);
 }
 
 void add_torch_function_methods(Interpreter& in, Type* tensor) {

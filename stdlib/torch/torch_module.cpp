@@ -215,7 +215,7 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "functional", "hub",           "jit",           "multiprocessing",
                                    "overrides",  "sparse",        "types",         "version",
                                    "mps",        "cpu",           "_dynamo",       "onnx",
-                                   "signal",        "masked"};
+                                   "signal",     "masked",        "fx"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
@@ -335,8 +335,11 @@ void fill_torch(Interpreter& in, Module& module) {
   module.is_package = true;
 }
 
-// Classes of torch._C that are written in the language.
+// Classes of torch._C that are written in the language, and the names under which code that torch.fx generates finds ops.
 Value missing_in_c(Interpreter& in, Module&, Str* name) {
+  for (const char* module : {"torch.nn", "torch.linalg", "torch.special", "torch.fft"})
+    if (name->view() == "_" + std::string(module + 6))
+      return Value(static_cast<Object*>(in.import(name->view() == "_nn" ? "torch.nn.functional" : module)));
   if (name->view() != "DisableTorchFunction" && name->view() != "DisableTorchFunctionSubclass") return Value();
   return find_attr(in, Value(static_cast<Object*>(in.import("torch.overrides"))), name);
 }
