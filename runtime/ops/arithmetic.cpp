@@ -369,12 +369,12 @@ TS_BOXED(add, "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
          "f[2,3], f[3], alpha=2\n"
          "f[2], 1.5, alpha=0.5\n"
          "f[2,3], f[2], alpha=2 -> RuntimeError: The size of tensor a (3) must match",
-         .priority = 1, .takes_numbers_anywhere = true);
+         .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(sub, "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "self - alpha * other.", kNumbers,
          add_alpha<true>,
          "f[2,3], f[3], alpha=2\n"
          "f[2], 1.5, alpha=0.5",
-         .priority = 1, .takes_numbers_anywhere = true);
+         .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "As sub.", kNumbers,
          add_alpha<true>,
          "f[2,3], f[3]\n"
@@ -382,14 +382,15 @@ TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Te
          .forms =
              "Tensor self, Tensor other, *, Scalar alpha=1\n"
              "Tensor self, Scalar other, Scalar alpha=1",
-         .takes_numbers_anywhere = true);
+         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(rsub, "rsub(Tensor self, Tensor other, Scalar alpha=1) -> Tensor", "other - self.",
          kFunction | kNumberOperands, rsub,
          "f[2,3], f[3]\n"
          "f[3], 2.5, alpha=2",
          .forms =
              "Tensor self, Tensor other, *, Scalar alpha=1\n"
-             "Tensor self, Scalar other, Scalar alpha=1");
+             "Tensor self, Scalar other, Scalar alpha=1",
+         .batching = Batching::Pointwise);
 TS_BOXED(
     div, "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", "Division, rounded as asked.",
     kNumbers, divide_rounding,
@@ -397,7 +398,7 @@ TS_BOXED(
     "f[3], 0.7, rounding_mode='trunc'\n"
     "i[4]<9, 2, rounding_mode='floor'\n"
     "f[2], 1, rounding_mode='up' -> RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
-    .priority = 1, .takes_numbers_anywhere = true);
+    .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.", kNumbers,
          divide_rounding,
          "f[2,3], g[3]\n"
@@ -407,7 +408,7 @@ TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) 
              "Tensor self, Tensor other, *, str? rounding_mode\n"
              "Tensor self, Scalar other\n"
              "Tensor self, Scalar other, *, str? rounding_mode",
-         .takes_numbers_anywhere = true);
+         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.",
          kNumbers, divide_rounding,
          "f[2,3], g[3]\n"
@@ -415,7 +416,7 @@ TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_m
          .forms =
              "Tensor self, Tensor other\n"
              "Tensor self, Scalar other",
-         .takes_numbers_anywhere = true);
+         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(where, "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
          "self where condition is true, other elsewhere.", kFunction | kNumberOperands | kOut, where_boxed,
          "b[2,3], f[3], f[2,1]\n"
@@ -426,33 +427,36 @@ TS_BOXED(where, "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
              "Tensor condition, Scalar self, Tensor other\n"
              "Tensor condition, Tensor self, Scalar other\n"
              "Tensor condition, Scalar self, Scalar other",
-         .out = {OutRule::Same, "Expected out type to be $R but got $O"});
+         .out = {OutRule::Same, "Expected out type to be $R but got $O"}, .batching = Batching::Pointwise);
 TS_BOXED(where, "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
          "self where condition is true, other elsewhere.", kMethod | kNumberOperands, where_method,
-         "f[3], b[2,3], f[2,1]", .out = {OutRule::Same, "Expected out type to be $R but got $O"});
+         "f[3], b[2,3], f[2,1]", .out = {OutRule::Same, "Expected out type to be $R but got $O"},
+         .batching = Batching::Pointwise);
 TS_BOXED(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "self limited to [min, max].", kAll,
          clamp_boxed,
          "f[3,4], -0.9, 0.9\n"
          "f[4], max=0.4\n"
-         "f[4] -> RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None");
+         "f[4] -> RuntimeError: torch.clamp: At least one of 'min' or 'max' must not be None",
+         .batching = Batching::Pointwise);
 TS_BOXED(clamp, "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
          "self limited to [min, max].", kAll, clamp_boxed,
          "f[3,4], f[4], g[4]\n"
          "f[3], max=g[3]",
-         .priority = -1, .one_device = "clamp_Tensor");
+         .priority = -1, .one_device = "clamp_Tensor", .batching = Batching::Pointwise);
 TS_BOXED(clamp_min, "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "At least min.", kAll,
-         box<&clamp_min_tensor>, "f[3,4], g[4]", .priority = -1, .one_device = "clamp_min_Tensor");
+         box<&clamp_min_tensor>, "f[3,4], g[4]", .priority = -1, .one_device = "clamp_min_Tensor",
+         .batching = Batching::Pointwise);
 TS_BOXED(clamp_max, "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "At most max.", kAll, box<&clamp_max_tensor>,
-         "f[3,4], g[4]", .priority = -1, .one_device = "clamp_max_Tensor");
+         "f[3,4], g[4]", .priority = -1, .one_device = "clamp_max_Tensor", .batching = Batching::Pointwise);
 TS_BOXED(clip, "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
-         "f[3,4], -0.9, 0.9");
+         "f[3,4], -0.9, 0.9", .batching = Batching::Pointwise);
 TS_BOXED(clip, "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
-         "f[3,4], f[4], g[4]", .priority = -1);
+         "f[3,4], f[4], g[4]", .priority = -1, .batching = Batching::Pointwise);
 TS_BOXED(round, "round.decimals(Tensor self, *, int decimals) -> Tensor", "Rounded to a number of decimals.",
          kAll | kSpecial, box<&round_decimals>,
          "f[3,4], decimals=1\n"
          "i[3]<4, decimals=1 -> NotImplementedError: \"round_cpu\" not implemented for 'Long'",
-         .priority = 1, .out = kOutFound);
+         .priority = 1, .out = kOutFound, .batching = Batching::Pointwise);
 TS_OP(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor", "x times the normal distribution function.",
       kFunctional | kOut, &gelu,
       "f[3,4]\n"
@@ -464,7 +468,8 @@ TS_OP(equal, "equal(Tensor self, Tensor other) -> bool", "Same shape and same el
 TS_OP(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
       "|self - other| <= atol + rtol * |other|.", kFunction | kMethod | kNoGrad, &isclose,
       "f[2,3], f[3]\n"
-      "f[3], f[3], 0.1, 0.2, True");
+      "f[3], f[3], 0.1, 0.2, True",
+      .batching = Batching::Pointwise);
 TS_OP(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
       "isclose for every element.", kFunction | kMethod | kNoGrad | kDataDependent, &allclose, "f[2,3], f[3]");
 TS_OP(logit, "logit(Tensor self, float? eps=None) -> Tensor", "The inverse of sigmoid.", kAll | kSpecial, &logit,
@@ -483,7 +488,7 @@ TS_OP(prelu, "prelu(Tensor self, Tensor weight) -> Tensor", "x above zero, weigh
       "f[2,3], p[1]",
       .one_device = "__prelu_kernel", .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_BOXED(pow, "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", "A number to the powers in exponent.", kFunction,
-         box<&pow_number>, "2.5, f[3,4]", .priority = 1);
+         box<&pow_number>, "2.5, f[3,4]", .priority = 1, .batching = Batching::Pointwise);
 
 // ---- other names of table entries ----
 template <int Id, int Arity>
@@ -518,7 +523,7 @@ TS_ALIAS1(arctanh, atanh, kAll, "p[2,3]")
 TS_ALIAS1(expit, sigmoid, kSpecial, "p[2,3]")
 TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "As mul.", kAll | kNumberOperands,
          (run_alias<k_mul, 2>), "p[2,3], p[3]\np[3], 0.5", .forms = kFormsOfSecondNumber,
-         .takes_numbers_anywhere = true);
+         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_ALIAS2(greater, gt, kAll)
 TS_ALIAS2(greater_equal, ge, kAll)
 TS_ALIAS2(less, lt, kAll)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/checked.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/view_ops.h"
 
@@ -224,7 +225,8 @@ Tensor t_in_place(const Tensor& self) { return become(self, t(self)); }
 TS_OP(permute, "permute(Tensor self, int[] dims) -> Tensor", "The dimensions in another order.", kViewMethod | kSizes,
       Permute,
       "f[2,3,4], [2, 0, 1]\n"
-      "f[2,3], [0, 0] -> RuntimeError: permute(): duplicate dims are not allowed.");
+      "f[2,3], [0, 0] -> RuntimeError: permute(): duplicate dims are not allowed.",
+      .batched = batched_permute);
 TS_OP(transpose, "transpose(Tensor self, int dim0, int dim1) -> Tensor", "Exchanges two dimensions.", kViewMethod,
       Transpose,
       "f[2,3,4], 0, 2\n"
@@ -237,7 +239,8 @@ TS_OP(swapdims, "swapdims(Tensor self, int dim0, int dim1) -> Tensor", "Exchange
 TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.", kViewMethod, MatrixTranspose,
       "f[2,3]\n"
       "f[3]\n"
-      "f[2,2,2] -> RuntimeError: t() expects a tensor with <= 2 dimensions, but self is 3D");
+      "f[2,2,2] -> RuntimeError: t() expects a tensor with <= 2 dimensions, but self is 3D",
+      .batched = batched_transpose);
 TS_OP(T, "T(Tensor self) -> Tensor", "The dimensions in reverse order.", kProperty | kView, &numpy_T, "f[2,3]");
 TS_OP(mT, "mT(Tensor self) -> Tensor", "The last two dimensions exchanged.", kProperty | kView, &matrix_T, "f[2,3,4]");
 TS_OP(H, "H(Tensor self) -> Tensor", "The conjugate transpose.", kProperty | kView, &matrix_H, "f[2,3]");
@@ -246,17 +249,19 @@ TS_OP(mH, "mH(Tensor self) -> Tensor", "The last two dimensions exchanged, conju
 TS_OP(adjoint, "adjoint(Tensor self) -> Tensor", "The last two dimensions exchanged, conjugated.", kViewMethod,
       &adjoint, "f[2,3,4]");
 TS_OP(squeeze, "squeeze(Tensor self) -> Tensor", "Without the dimensions of size 1.", kViewMethod, Squeeze,
-      "f[2,1,3,1]");
+      "f[2,1,3,1]", .batched = batched_reshape);
 TS_OP(squeeze, "squeeze.dim(Tensor self, int dim) -> Tensor", "Without that dimension, if its size is 1.", kViewMethod,
       SqueezeDim,
       "f[2,1,3], 1\n"
-      "f[2,1,3], 0");
+      "f[2,1,3], 0",
+      .batched = batched_reshape);
 TS_OP(squeeze, "squeeze.dims(Tensor self, int[] dim) -> Tensor", "Without those of the dimensions whose size is 1.",
       kViewMethod | kSizes, SqueezeDims,
       "f[1,2,1,3], [0, 2]\n"
       "f[1,2,1], [0, 1]\n"
       "f[1,2], []\n"
-      "f[1,2], [0, 0] -> RuntimeError: dim 0 appears multiple times in the list of dims");
+      "f[1,2], [0, 0] -> RuntimeError: dim 0 appears multiple times in the list of dims",
+      .batched = batched_reshape);
 TS_OP(unsqueeze, "unsqueeze(Tensor self, int dim) -> Tensor", "With a dimension of size 1 put in.", kViewMethod,
       Unsqueeze,
       "f[2,3], 1\n"

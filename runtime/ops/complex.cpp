@@ -226,17 +226,20 @@ TS_OP(view_as_complex, "view_as_complex(Tensor self) -> Tensor",
       .autocast = Autocast::Float32);
 TS_OP(real, "real(Tensor self) -> Tensor", "The real part, a view.", kFunction | kProperty | kView, &real,
       "c[2,3]\n"
-      "f[3]");
+      "f[3]",
+      .batching = Batching::Front);
 TS_OP(imag, "imag(Tensor self) -> Tensor", "The imaginary part, a view.", kFunction | kProperty | kView, &imag,
       "c[2,3]\n"
-      "f[3] -> TypeError: imag is not implemented for tensors with non-complex dtypes.");
+      "f[3] -> TypeError: imag is not implemented for tensors with non-complex dtypes.",
+      .batching = Batching::Front);
 TS_OP(
     complex, "complex(Tensor real, Tensor imag) -> Tensor", "A complex tensor of its parts.", kFunction | kOut,
     &complex,
     "f[2,3], f[3]\n"
     "f[2,3].t, f[2,3].t\n"
     "f[2], i[2]<3 -> NotImplementedError: Expected both inputs to be Half, Float or Double tensors but got Float and Long",
-    .out = {OutRule::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'"});
+    .out = {OutRule::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'"},
+    .batching = Batching::Pointwise);
 TS_OP(polar, "polar(Tensor abs, Tensor angle) -> Tensor", "A complex tensor of its absolute values and angles.",
       kFunction | kOut, &polar, "p[2,3], f[2,3]",
       .out = {OutRule::Same, "Expected object of scalar type $R but got scalar type $O for argument 'out'"},
@@ -260,7 +263,8 @@ TS_OP(is_complex, "is_complex(Tensor self) -> bool", "Whether the elements are c
       &has_parts, "c[2]\nf[2]");
 TS_OP(isreal, "isreal(Tensor self) -> Tensor", "Whether the imaginary part is 0.", kBoth | kNoGrad, &isreal,
       "c[3]\n"
-      "f[3]");
+      "f[3]",
+      .batching = Batching::Front);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -63,7 +63,7 @@ TS_OP(sum_to_size, "sum_to_size(Tensor self, int[] size) -> Tensor",
       "f[3,4], [4]\n"
       "b[2,3], [1, 3]\n"
       "f[2,3], [3, 3] -> RuntimeError: size {[3, 3]} is not expandable to size {[2, 3]}.",
-      .autocast_cuda = Autocast::Float32);
+      .autocast_cuda = Autocast::Float32, .batching = Batching::ByExample);
 
 /// Places are those of the flattened tensor, whatever its strides.
 struct Put {

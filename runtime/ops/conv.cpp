@@ -1,5 +1,6 @@
 // Convolution of images and series, and its transpose: products of matrices with im2col, or a kernel that does the same.
 // compile: small (the kernel takes longer)
+#include "runtime/ops/batching.h"
 #include "runtime/ops/conv.h"
 
 #include <algorithm>
@@ -492,7 +493,7 @@ TS_OP(
     "size: [4, 4]\n"
     "f[1,2,4,4], f[3,2,5,5] -> RuntimeError: Calculated padded input size per channel: (4 x 4). Kernel size: (5 x 5). "
     "Kernel size can't be greater than actual input size",
-    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower, .batched = batched_images<2>);
 TS_OP(conv2d,
       "conv2d.padding(" TS_CONV "int[2] stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of images with kernels.", kFunction | kFunctional, &conv2d_named,
@@ -500,18 +501,19 @@ TS_OP(conv2d,
       "f[2,5,4], f[3,2,3,2], padding='valid'\n"
       "f[1,2,5,4], f[3,2,3,2], padding='most' -> RuntimeError: Invalid padding string: 'most'\n"
       "f[1,2,5,4], f[3,2,3,2], None, 2, 'same' -> RuntimeError: padding='same' is not supported for strided "
-      "convolutions");
+      "convolutions",
+      .batched = batched_images<2>);
 TS_OP(conv1d, "conv1d(" TS_CONV "int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d,
       "f[2,2,6], f[3,2,3], f[3], 2, 1\n"
       "f[2,6], f[3,2,3]\n"
       "f[2,5], f[4,3,3] -> RuntimeError: Given groups=1, weight of size [4, 3, 3], expected input[1, 2, 5] to have 3 "
       "channels, but got 2 channels instead",
-      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower, .batched = batched_images<1>);
 TS_OP(conv1d,
       "conv1d.padding(" TS_CONV "int[1] stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
       "Cross-correlation of series with kernels.", kFunction | kFunctional, &conv1d_named,
-      "f[1,2,6], f[3,2,3], padding='same'");
+      "f[1,2,6], f[3,2,3], padding='same'", .batched = batched_images<1>);
 TS_OP(
     conv_transpose2d,
     "conv_transpose2d(" TS_CONV
@@ -521,12 +523,13 @@ TS_OP(
     "f[1,2,3,3], f[2,1,3,3], None, 2, 1, 1, 2\n"
     "f[2,5,5], f[4,3,3,3] -> RuntimeError: Given transposed=1, weight of size [4, 3, 3, 3], expected input[1, 2, 5, 5] "
     "to have 4 channels, but got 2 channels instead",
-    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+    .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower, .batched = batched_images<2>);
 TS_OP(conv_transpose1d,
       "conv_transpose1d(" TS_CONV
       "int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
       "The transpose of conv1d: spreads each element by a kernel.", kFunction | kFunctional, &conv_transpose1d,
-      "f[1,2,3], f[2,3,2], f[3], 2", .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      "f[1,2,3], f[2,3,2], f[3], 2", .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower,
+      .batched = batched_images<1>);
 #undef TS_CONV
 
 }  // namespace

@@ -280,9 +280,11 @@ Tensor contiguous_in(const Tensor& self, const MemoryFormat& format) {
 TS_OP(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "A copy of self, recorded.",
       kFunction | kMethod | kTakesMathBits, &clone_in,
       "f[2,3]\n"
-      "f[3,2].t");
+      "f[3,2].t",
+      .batching = Batching::Front);
 TS_OP(contiguous, "contiguous(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      "Self if it is row-major without gaps, else such a copy.", kMethod | kTakesMathBits, &contiguous_in, "f[3,2].t");
+      "Self if it is row-major without gaps, else such a copy.", kMethod | kTakesMathBits, &contiguous_in, "f[3,2].t",
+      .batching = Batching::Front);
 
 Tensor laid_as(const Tensor& self, const Tensor& like) { return channels_last_if(has_channels_last(like), self); }
 TS_OP(laid_as, "laid_as(Tensor self, Tensor like) -> Tensor",
@@ -306,7 +308,7 @@ Tensor cast_in(const Tensor& self, const MemoryFormat& format) {
 #define DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, METHOD, ...)                                                      \
   TS_BOXED(METHOD, #METHOD "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self as torch." TEXT ".", \
            kMethod | kTakesMathBits, box<&cast_in<DType::NAME>>, "f[2,3]", .fast = {&cast_to<DType::NAME>},           \
-           .forms = "Tensor self, *, MemoryFormat? memory_format=None");
+           .forms = "Tensor self, *, MemoryFormat? memory_format=None", .batching = Batching::Front);
 #include "runtime/dtypes.def"
 
 }  // namespace

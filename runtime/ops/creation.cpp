@@ -553,16 +553,18 @@ TS_OP(eye, "eye.m(int n, int m, *, " TS_OPTIONS ") -> Tensor", "Ones on the diag
       "3, 0",
       .out = kOutAnything);
 TS_OP(empty_like, "empty_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-      "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, Like<Unset>, "f[2,3]");
+      "An unset tensor of self's shape, dtype and device.", kMake | kUninitialised, Like<Unset>, "f[2,3]",
+      .batching = Batching::Front);
 TS_OP(zeros_like, "zeros_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-      "Zeros in self's shape, dtype and device.", kMake, Like<Constant<0>>, "f[2,3]");
+      "Zeros in self's shape, dtype and device.", kMake, Like<Constant<0>>, "f[2,3]", .batching = Batching::Front);
 TS_OP(ones_like, "ones_like(Tensor self, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
-      "Ones in self's shape, dtype and device.", kMake, Like<Constant<1>>, "f[3,2].t");
+      "Ones in self's shape, dtype and device.", kMake, Like<Constant<1>>, "f[3,2].t", .batching = Batching::Front);
 TS_OP(full_like,
       "full_like(Tensor self, Scalar fill_value, *, " TS_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
       "One value in self's shape, dtype and device.", kMake, FullLike,
       "f[2,3], 2.5\n"
-      "i[2]<3, 2");
+      "i[2]<3, 2",
+      .batching = Batching::Front);
 TS_OP(new_zeros, "new_zeros(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Zeros of self's dtype and device.",
       kMakeLike | kSizes, New<Constant<0>>, "f[2], [3, 2]");
 TS_OP(new_ones, "new_ones(Tensor self, int[] size, *, " TS_OPTIONS ") -> Tensor", "Ones of self's dtype and device.",

@@ -294,7 +294,7 @@ TS_OP(einsum, "einsum(str equation, Tensor[] operands) -> Tensor",
       "'ij', (f[2,3], f[2]) -> RuntimeError: einsum(): more operands were provided than specified in the equation\n"
       "'ij,jk', (f[2,3], f[2,3]) -> RuntimeError: einsum(): subscript j has size 2 for operand 1 which does not "
       "broadcast with previously seen size 3",
-      .gathers = true, .autocast_cuda = Autocast::Lower);
+      .gathers = true, .autocast_cuda = Autocast::Lower, .batching = Batching::InScript);
 TS_OP(
     tensordot, "tensordot.dims(Tensor a, Tensor b, int[] dims_self, int[] dims_other) -> Tensor",
     "Sums over pairs of dimensions.", kFunction, &tensordot,

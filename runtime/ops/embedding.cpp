@@ -3,6 +3,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/index_along.h"
@@ -80,7 +81,7 @@ TS_OP(
     "f[4], i{0} -> RuntimeError: 'weight' must be 2-D\n"
     "f[4,3], f[2] -> RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: "
     "Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)",
-    .any_device = true);
+    .any_device = true, .batched = batched_through<1>);
 
 }  // namespace
 }  // namespace tessera::tensor

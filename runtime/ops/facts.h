@@ -13,12 +13,14 @@
 #include <optional>
 
 #include "runtime/error.h"
+#include "runtime/ops/argument.h"
 #include "runtime/tensor.h"
 
 namespace tessera::tensor {
 
 struct OpCall;
 struct Meta;
+class BatchCall;  // batching.h
 
 using UnaryFast = Tensor (*)(const Tensor& x);
 /// `reuse` bit 0: x may be overwritten, bit 1: y may be (the caller holds the only handle and lets go after the call).
@@ -84,6 +86,18 @@ enum class Autocast : unsigned char {
   Product,  // the op's last step is a product: its result becomes a tensor of the block's dtype
 };
 
+/// How torch.vmap runs the op once for a whole batch (batching.h).
+enum class Batching : unsigned char {
+  Derived,    // arguments that name dimensions count behind the batch, a size gets it in front; else once per example
+  Pointwise,  // operands broadcast
+  Front,      // dimensions in front are a batch to the op already
+  Loss,       // Pointwise, and then what `reduction` says
+  InScript,   // the rule is in torch/func/_batched.tsr
+  ByExample,  // once per example
+};
+/// A rule of an op's own: fills the results, or answers false for a call that it does not serve.
+using BatchRule = bool (*)(BatchCall& call, std::vector<OpArg>& results);
+
 /// A function that is written in Python in PyTorch: Python itself looks at the count and the keywords of a call, and what it calls inside
 /// speaks of the values.
 struct PythonForm {
@@ -118,6 +132,8 @@ struct OpFacts {
   bool any_device = false;  // some operands may be the host's, or the op says itself what is wrong
 
   Autocast autocast = Autocast::None, autocast_cuda = Autocast::None;
+  Batching batching = Batching::Derived;
+  BatchRule batched = nullptr;
 };
 inline constexpr OpFacts kUsualFacts{};
 

@@ -1,4 +1,5 @@
 // cat, stack and what is made of them: copies into views of the result, or where those would go over it several times one kernel.
+#include "runtime/ops/batching.h"
 #include "runtime/ops/join.h"
 
 #include <algorithm>
@@ -333,7 +334,7 @@ TS_OP(broadcast_tensors, "broadcast_tensors(Tensor[] tensors) -> Tensor[]", "All
       "(f[2,1], f[3])\n"
       "(f[2], f[3]) -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
       "dimension 0",
-      .gathers = true);
+      .gathers = true, .batched = batched_to_results);
 TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]",
       "A grid from the coordinates of its axes.", kFunction | kView | kSizes, &meshgrid,
       "(f[2], f[3])\n"
@@ -341,7 +342,7 @@ TS_OP(meshgrid, "meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]",
       "(f[2], f[3]), indexing='yx' -> RuntimeError: torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
       "received: yx\n"
       "(f[2,2], f[3]) -> RuntimeError: torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: 2",
-      .gathers = true);
+      .gathers = true, .batched = batched_grid);
 
 }  // namespace
 }  // namespace tessera::tensor

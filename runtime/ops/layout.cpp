@@ -4,6 +4,7 @@
 
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/memory_format.h"
@@ -184,7 +185,8 @@ TS_OP(view, "view.dtype(Tensor self, ScalarType dtype) -> Tensor", "The same byt
       kMethod | kView | kNoGrad | kLayoutMatters, &view_as_type,
       "f[2,3], int32\n"
       "f[2,4], complex64\n"
-      "f[3], float64 -> RuntimeError: self.size(-1) must be divisible by 2 to view Float as Double");
+      "f[3], float64 -> RuntimeError: self.size(-1) must be divisible by 2 to view Float as Double",
+      .batching = Batching::Front);
 Tensor view_copy_as(const Tensor& self, DType dtype) {
   return to_format(view_as_type(self, dtype), dtype, true, "torch.contiguous_format");
 }

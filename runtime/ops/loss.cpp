@@ -1,4 +1,5 @@
 // compile: small (seldom in a step, and the kernel takes longer)
+#include "runtime/ops/batching.h"
 #include "runtime/ops/loss.h"
 
 #include <array>
@@ -379,7 +380,8 @@ TS_OP(mse_loss, "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
       "f[3,4], i[3,4]<5, 2\n"
       "f[2], f[3] -> RuntimeError: The size of tensor a (2) must match the size of tensor b (3)\n"
       "i[2]<3, i[2]<3 -> NotImplementedError: \"mse_cpu\" not implemented for 'Long'",
-      .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32);
+      .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32,
+      .batching = Batching::Loss);
 TS_OP(binary_cross_entropy,
       "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
       "The cross-entropy of probabilities with targets of 0 to 1.", kInternal, BinaryCrossEntropy,
@@ -390,7 +392,7 @@ TS_OP(binary_cross_entropy,
       "p[2], f{0.5,-1} -> RuntimeError: all elements of target should be between 0 and 1\n"
       "p[2], i[2]<2 -> RuntimeError: Found dtype Long but expected Float\n"
       "i[2]<2, i[2]<2 -> NotImplementedError: \"binary_cross_entropy\" not implemented for 'Long'",
-      .autocast = Autocast::Float32);
+      .autocast = Autocast::Float32, .batching = Batching::Loss);
 TS_OP(
     nll_loss,
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
@@ -406,7 +408,8 @@ TS_OP(
     "f[3,4], i[3]<4, f[3] -> RuntimeError: weight tensor should be defined either for all 4 classes or no classes but "
     "got weight tensor of shape: [3]\n"
     "i[3,4]<4, i[3]<4 -> NotImplementedError: \"nll_loss_out_frame\" not implemented for 'Long'",
-    .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32);
+    .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32,
+    .batched = batched_class_loss);
 TS_OP(
     cross_entropy,
     "cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor",
@@ -414,7 +417,8 @@ TS_OP(
     "f[3,4], i[3]<4\nf[3,4], i[3]<4, p[4]:float32, 2\nf[3,4], i[3]<4, p[4]:float32, 1, 1\nf[3,4,5], i[3,5]<4, None, 0\nf[4], i[]<4\n"
     "f[3,4], i[2]<4 -> ValueError: Expected input batch_size (3) to match target batch_size (2).\n"
     "f[3,4], i{0,9,1} -> IndexError: Target 9 is out of bounds.",
-    .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32);
+    .any_device = true, .autocast = Autocast::Float32, .autocast_cuda = Autocast::Float32,
+    .batched = batched_class_loss);
 TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at the class numbers, zeros elsewhere.",
       kFunctional | kNoGrad | kDataDependent, &one_hot,
       "i[3]<4, 5\n"
@@ -423,7 +427,8 @@ TS_OP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "Ones at th
       "f[3] -> RuntimeError: one_hot is only applicable to index tensor of type LongTensor.\n"
       "i[0] -> RuntimeError: Can not infer total number of classes from empty tensor.\n"
       "i{0,-1} -> RuntimeError: Class values must be non-negative.\n"
-      "i{0,3}, 3 -> RuntimeError: Class values must be smaller than num_classes.");
+      "i{0,3}, 3 -> RuntimeError: Class values must be smaller than num_classes.",
+      .batching = Batching::Front);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -210,14 +210,14 @@ TS_OP(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -
       "f[3,4].t, b[4], 2\n"
       "f[2,2], f[2,2], 1 -> RuntimeError: masked_fill_ only supports boolean masks, but got mask with dtype float\n"
       "f[2,2], b[3], 1 -> RuntimeError: The size of tensor a (3) must match the size of tensor b (2)",
-      .any_device = true);
+      .any_device = true, .batching = Batching::Pointwise);
 TS_OP(
     masked_fill, "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", "value where mask is true.",
     kWrites, MaskedFill,
     "f[3,4], b[3,4], f[]\n"
     "f[2,2], b[2,2], f[1] -> RuntimeError: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
     "1 dimension(s).",
-    .any_device = true);
+    .any_device = true, .batching = Batching::ByExample);
 TS_OP(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
       "The elements where mask is true, as a vector.", kBoth | kOut | kDataDependent, &masked_select,
       "f[3,4], b[3,4]\n"

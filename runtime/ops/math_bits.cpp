@@ -163,7 +163,8 @@ TS_OP(conj, "conj(Tensor self) -> Tensor",
       "The complex conjugates, a view: reads and writes through it conjugate. A real tensor itself.", kBoth | kView,
       &conj_view,
       "c[2,3]\n"
-      "f[3]");
+      "f[3]",
+      .batching = Batching::Front);
 TS_OP(_neg_view, "_neg_view(Tensor self) -> Tensor", "The negatives, a view: reads and writes through it negate.",
       kFunction | kMethod | kView, &neg_view,
       "f[2,3]\n"

@@ -6,6 +6,7 @@
 #include "runtime/device/backend.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/linear.h"
@@ -511,7 +512,7 @@ TS_BOXED(matmul, "matmul(Tensor self, Tensor other) -> Tensor", "The matrix prod
          "f[4,3].t, f[3,2]\n"
          "f[2,3], f[2,3] -> RuntimeError: mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)",
          .fast = {.binary = matmul_fast}, .symbol = "@", .out = kOutStructured, .out_of_call = out_of_product,
-         .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+         .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower, .batched = batched_product);
 TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices.", kBoth, Mm,
       "f[2,3], f[3,4]\n"
       "f[2,0], f[0,3]\n"
@@ -519,23 +520,25 @@ TS_OP(mm, "mm(Tensor self, Tensor mat2) -> Tensor", "The product of two matrices
       .forms =
           "Tensor self, Tensor mat2\n"
           "Tensor self, Tensor mat2, ScalarType out_dtype",
-      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower,
+      .batched = batched_product);
 TS_OP(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", "The products of two stacks of matrices.", kBoth, Bmm,
       "f[2,2,3], f[2,3,4]",
       .forms =
           "Tensor self, Tensor mat2\n"
           "Tensor self, Tensor mat2, ScalarType out_dtype",
-      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      .out = kOutStructured, .any_device = true, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower,
+      .batched = batched_product);
 TS_OP(mv, "mv(Tensor self, Tensor vec) -> Tensor", "Matrix times vector.", kBoth, Mv, "f[2,3], f[3]",
       .out = {OutRule::Same, "addmv input tensors must have the same dtype, but got $O, $R, and $R"},
-      .any_device = true, .autocast_cuda = Autocast::Lower);
+      .any_device = true, .autocast_cuda = Autocast::Lower, .batched = batched_product);
 TS_OP(
     dot, "dot(Tensor self, Tensor tensor) -> Tensor", "The sum of products of two vectors.", kBoth, &dot,
     "f[3], f[3]\n"
     "f[3], f[2] -> RuntimeError: inconsistent tensor size, expected tensor [3] and src [2] to have the same number of elements, but got 3 and 2 elements respectively",
-    .out = kOutOfDot, .one_device = "_dot", .autocast_cuda = Autocast::Widest);
+    .out = kOutOfDot, .one_device = "_dot", .autocast_cuda = Autocast::Widest, .batched = batched_product);
 TS_OP(outer, "outer(Tensor self, Tensor vec2) -> Tensor", "All products of two vectors' elements.", kBoth, &outer,
-      "f[3], f[2]");
+      "f[3], f[2]", .batched = batched_outer);
 TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * (mat1 @ mat2).", kBoth | kInplace, Addmm,
       "f[4], f[2,3], f[3,4], beta=0.5, alpha=2\n"
@@ -545,7 +548,7 @@ TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Sca
           "Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1\n"
           "!",
       .out = kOutStructured, .check_in_place = check_sum_in_place, .any_device = true, .autocast = Autocast::Lower,
-      .autocast_cuda = Autocast::Lower);
+      .autocast_cuda = Autocast::Lower, .batched = batched_added_product);
 TS_OP(
     _addmm_activation,
     "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) -> "
@@ -568,7 +571,7 @@ TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"
       "f[2,3], f[4,3], f[4]\n"
       "f[3], f[4,3]\n"
       "f[2,2,3], f[4,3], f[4]",
-      .out = kOutStructured, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
+      .out = kOutStructured, .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower, .batched = batched_linear);
 
 }  // namespace
 }  // namespace tessera::tensor

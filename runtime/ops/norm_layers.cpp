@@ -1,5 +1,6 @@
 // Normalisation as one op: over the last dimensions of each item, groups of its channels, or the batch in each channel.
 // compile: small (the kernel takes longer)
+#include "runtime/ops/batching.h"
 #include "runtime/ops/norm_layers.h"
 
 #include <algorithm>
@@ -454,7 +455,7 @@ TS_OP(
     "f[3,4], [4]\nf[3,4], [4], f[4], f[4]\nf[2,3,4], [3, 4], f[3,4]\nf[2,40], [40], None, f[40], 0.1\n"
     "f[3,4], [3] -> RuntimeError: Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[3, 4]\n"
     "f[3,4], [4], f[3] -> RuntimeError: Expected weight to be of same shape as normalized_shape",
-    .autocast_cuda = Autocast::Float32);
+    .autocast_cuda = Autocast::Float32, .batched = batched_through<0>);
 TS_OP(
     native_layer_norm,
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",

@@ -142,7 +142,8 @@ TS_BOXED(float_power, "float_power(Tensor self, Tensor exponent) -> Tensor",
              "Scalar self, Tensor other\n"
              "Tensor self, Scalar other",
          .out = {OutRule::Castable,
-                 "the output given to float_power has dtype $O but the operation's result requires dtype $R"});
+                 "the output given to float_power has dtype $O but the operation's result requires dtype $R"},
+         .batching = Batching::Pointwise);
 TS_OP(ldexp, "ldexp(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.", kBoth | kInplace | kOut, Ldexp,
       "f[3], f[2,1]\ni[3]<4, i[3]<4", .any_device = true);
 constexpr char kIsInDoc[] = "Whether each element is among test_elements.";

@@ -269,7 +269,8 @@ TS_OP(constant_pad_nd, "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) 
       "f[2,3].t, [1, 2, -1, 0], 0.5\n"
       "i[2]<5, [0, 1], 7\n"
       "f[], []\n"
-      "f[2,3], [1] -> RuntimeError: Length of pad must be even but instead it equals 1");
+      "f[2,3], [1] -> RuntimeError: Length of pad must be even but instead it equals 1",
+      .batching = Batching::Front);
 
 }  // namespace
 }  // namespace tessera::tensor

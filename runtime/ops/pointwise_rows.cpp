@@ -265,6 +265,7 @@ void fast_ts_inplace(const Tensor& x, const Scalar& y) {
 template <int Id>
 constexpr OpFacts entry_facts() {
   OpFacts facts = kPointwiseRows[Id].facts.op;
+  facts.batching = Batching::Pointwise;
   if (kPointwiseRows[Id].params) return facts;
   if (kPointwiseRows[Id].arity == 1) facts.fast = {.unary = fast_unary<Id>, .unary_inplace = fast_unary_inplace<Id>};
   if (kPointwiseRows[Id].arity == 2)

@@ -5,6 +5,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/join.h"
@@ -371,7 +372,8 @@ constexpr uint32_t kPool = kFunctional | kInternal;
 TS_OP(max_pool2d, "max_pool2d(" TS_POOL(2) "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
       "The largest of each window.", kPool, &max_pool2d,
       "f[2,2,6,5], 2\n"
-      "f[1,4,4], [3, 2], [2, 1], 1");
+      "f[1,4,4], [3, 2], [2, 1], 1",
+      .batched = batched_images<2>);
 TS_OP(max_pool2d_with_indices,
       "max_pool2d_with_indices(" TS_POOL(2) "int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
       "The largest of each window and its place in the plane.", kPool, MaxPool,
@@ -388,14 +390,17 @@ TS_OP(max_pool2d_with_indices,
       "f[1,4,4], 2, 2, 2 -> RuntimeError: pad should be at most half of effective kernel size, but got pad=2, "
       "kernel_size=2 and dilation=1\n"
       "f[1,4,4], 2, 2, 0, 0 -> RuntimeError: dilation should be greater than zero, but got dilationH: 0 dilationW: 0\n"
-      "b[1,4,4], 2 -> NotImplementedError: \"max_pool2d\" not implemented for 'Bool'");
+      "b[1,4,4], 2 -> NotImplementedError: \"max_pool2d\" not implemented for 'Bool'",
+      .batched = batched_images<2>);
 TS_OP(max_pool1d, "max_pool1d(" TS_POOL(1) "int[1] dilation=1, bool ceil_mode=False) -> Tensor",
       "The largest of each window.", kPool, &max_pool1d,
       "f[2,3,7], 2\n"
-      "f[3,7], 3, 2, 1");
+      "f[3,7], 3, 2, 1",
+      .batched = batched_images<1>);
 TS_OP(max_pool1d_with_indices,
       "max_pool1d_with_indices(" TS_POOL(1) "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-      "The largest of each window and its place in the line.", kPool, &max_pool1d_with_indices, "f[2,3,7], 2");
+      "The largest of each window and its place in the line.", kPool, &max_pool1d_with_indices, "f[2,3,7], 2",
+      .batched = batched_images<1>);
 TS_OP(
     avg_pool2d,
     "avg_pool2d(" TS_POOL(2) "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
@@ -408,9 +413,9 @@ TS_OP(
     "f[1,4,4], 5 -> RuntimeError: Given input size: (1x4x4). Calculated output size: (1x0x0). Output size is too "
     "small\n"
     "f[1,4,4], 2, 0 -> RuntimeError: stride should not be zero",
-    .out = kOutStructured);
+    .out = kOutStructured, .batched = batched_images<2>);
 TS_OP(avg_pool1d, "avg_pool1d(" TS_POOL(1) "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-      "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2");
+      "The mean of each window.", kPool, &avg_pool1d, "f[2,3,7], 2", .batched = batched_images<1>);
 TS_OP(
     adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
     "The means of equal parts of the image.", kPool, &adaptive_avg_pool2d,
@@ -418,7 +423,8 @@ TS_OP(
     "f[2,4,4], 1\n"
     "f[4,4], 2 -> RuntimeError: adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [4, 4]\n"
     "f[1,4,4], [-1, 2] -> RuntimeError: adaptive_avg_pool2d: elements of output_size must be greater than or equal to "
-    "0 but received {-1, 2}");
+    "0 but received {-1, 2}",
+    .batched = batched_images<2>);
 #undef TS_POOL
 
 }  // namespace

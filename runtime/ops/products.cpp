@@ -2,6 +2,7 @@
 // compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/out_types.h"
@@ -146,7 +147,7 @@ TS_OP(inner, "inner(Tensor self, Tensor other) -> Tensor", "Sums over the last d
 TS_OP(vdot, "vdot(Tensor self, Tensor other) -> Tensor", "The dot product of vectors; self conjugated.", kBoth | kOut,
       &vdot, "f[3], f[3]\nc[3], c[3]", .out = kOutOfDot, .one_device = "_vdot", .autocast_cuda = Autocast::Widest);
 TS_OP(ger, "ger(Tensor self, Tensor vec2) -> Tensor", "The outer product of vectors.", kBoth | kOut, &outer,
-      "f[3], f[2]");
+      "f[3], f[2]", .batched = batched_outer);
 TS_OP(
     addmv, "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     "beta * self + alpha * (mat @ vec).", kBoth | kInplace | kOut, &addmv,
@@ -158,7 +159,7 @@ TS_OP(
         "Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1\n"
         "!",
     .out = kOutStructured, .check_in_place = check_sum_in_place, .one_device = "addmv",
-    .autocast_cuda = Autocast::Lower);
+    .autocast_cuda = Autocast::Lower, .batched = batched_added_product);
 void check_outer_in_place(const OpCall&, const Tensor& self, const Meta&) {
   check(self.dim() == 2, TensorErrorKind::Runtime, "2D tensor expected, got ", self.dim(), "D tensor for input");
 }

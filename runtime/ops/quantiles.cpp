@@ -128,7 +128,7 @@ constexpr OutRule kOutOfQuantile{OutRule::Same, "quantile() out tensor must be s
         "f[3], p[2,1] -> RuntimeError: quantile() q must be a scalar or 1D tensor\n"                                 \
         "f[0], p[2] -> RuntimeError: quantile() input tensor must be non-empty\n"                                    \
         "i[3]<4, p[] -> RuntimeError: quantile() input tensor must be either float or double dtype",                 \
-        .out = kOutOfQuantile, .autocast = Autocast::Float32);                                                       \
+        .out = kOutOfQuantile, .autocast = Autocast::Float32, .batching = Batching::ByExample);                      \
   TS_OP(NAME,                                                                                                        \
         #NAME                                                                                                        \
         ".scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", \

@@ -1,3 +1,4 @@
+#include "runtime/ops/batching.h"
 #include "runtime/ops/rms_norm.h"
 
 #include <limits>
@@ -142,7 +143,7 @@ TS_OP(rms_norm, "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=N
       "f[2,3], [3], f[2] -> RuntimeError: Expected weight to be of same shape as normalized_shape, but got weight of "
       "shape [2] and normalized_shape = [3]\n"
       "i[2,3], [3] -> NotImplementedError: \"rms_norm\" not implemented for 'Long'",
-      .autocast_cuda = Autocast::Float32);
+      .autocast_cuda = Autocast::Float32, .batched = batched_through<0>);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -245,7 +245,8 @@ TS_OP(
     "A copy with a strided part replaced.", kBoth | kLayoutMatters, &as_strided_scatter,
     "f[3,3], f[2], [2], [4]\nf[3,3].t, f[2,2], [2,2], [2,1]\n"
     "f[3,3], f[2], [2,2], [2,1] -> RuntimeError: expected src to have a size equal to the slice of self. src size = [2], "
-    "slice size = [2, 2]");
+    "slice size = [2, 2]",
+    .batching = Batching::ByExample);
 
 }  // namespace
 }  // namespace tessera::tensor

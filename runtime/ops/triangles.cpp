@@ -102,13 +102,13 @@ TS_OP(tril, "tril(Tensor self, int diagonal=0) -> Tensor", "The lower triangle, 
       "f[3,3], 9\n"
       "f[0,2]\n"
       "f[3] -> RuntimeError: tril: input tensor must have at least 2 dimensions",
-      .out = kOutStructured);
+      .out = kOutStructured, .batching = Batching::Front);
 TS_OP(triu, "triu(Tensor self, int diagonal=0) -> Tensor", "The upper triangle, zeros below.", kAll, Triu,
       "f[3,4]\n"
       "f[4,3].t, 1\n"
       "b[3,3], -1\n"
       "f[3] -> RuntimeError: triu: input tensor must have at least 2 dimensions",
-      .out = kOutStructured);
+      .out = kOutStructured, .batching = Batching::Front);
 TS_OP(tril_indices, "tril_indices(int row, int col, int offset=0, *, " TS_OPTIONS ") -> Tensor",
       "Places of a lower triangle.", kFunction | kNoGrad, &tril_indices,
       "3, 4\n"

@@ -1,5 +1,6 @@
 // Views in another shape: as_strided, view, reshape, expand and what is said with them. Nothing is copied but where reshape
 // has to.
+#include "runtime/ops/batching.h"
 #include "runtime/ops/views.h"
 
 #include <algorithm>
@@ -194,22 +195,26 @@ TS_OP(view, "view(Tensor self, int[] size) -> Tensor", "The same elements in ano
       kMethod | kView | kSizes, ViewAs,
       "f[2,6], [3, 4]\n"
       "f[2,6], [-1]\n"
-      "f[2,3], [4] -> RuntimeError: shape '[4]' is invalid for input of size 6");
+      "f[2,3], [4] -> RuntimeError: shape '[4]' is invalid for input of size 6",
+      .batched = batched_reshape);
 TS_OP(view_as, "view_as(Tensor self, Tensor other) -> Tensor", "view in the shape of other.", kMethod | kView, &view_as,
-      "f[2,6], f[4,3]");
+      "f[2,6], f[4,3]", .batched = batched_reshape);
 TS_OP(reshape, "reshape(Tensor self, int[] shape) -> Tensor",
       "The same elements in another shape; a view if possible, else a copy.", kViewMethod | kSizes, &reshape,
       "f[2,6], [3, 4]\n"
       "f[3,4].t, [2, 6]\n"
-      "f[2,3], [-1, -1] -> RuntimeError: only one dimension can be inferred");
+      "f[2,3], [-1, -1] -> RuntimeError: only one dimension can be inferred",
+      .batched = batched_reshape);
 TS_OP(reshape_as, "reshape_as(Tensor self, Tensor other) -> Tensor", "reshape in the shape of other.", kMethod | kView,
-      &reshape_as, "f[2,6], f[4,3]");
+      &reshape_as, "f[2,6], f[4,3]", .batched = batched_reshape);
 TS_OP(flatten, "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
       "Joins the dimensions from start_dim to end_dim.", kViewMethod, &flatten,
       "f[2,3,4]\n"
       "f[2,3,4], 1\n"
-      "f[]");
-TS_OP(ravel, "ravel(Tensor self) -> Tensor", "All elements in one dimension.", kViewMethod, &ravel, "f[2,3]");
+      "f[]",
+      .batched = batched_reshape);
+TS_OP(ravel, "ravel(Tensor self) -> Tensor", "All elements in one dimension.", kViewMethod, &ravel, "f[2,3]",
+      .batched = batched_reshape);
 TS_OP(
     unflatten, "unflatten(Tensor self, int dim, int[] sizes) -> Tensor", "Cuts one dimension into several.",
     kViewMethod, &unflatten,
@@ -221,17 +226,19 @@ TS_OP(
     "Repeats dimensions of size 1 without copying.", kMethod | kView | kSizes, Expand,
     "f[1,3], [2, 3]\n"
     "f[3], [2, -1]\n"
-    "f[3], [2] -> RuntimeError: The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.");
+    "f[3], [2] -> RuntimeError: The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.",
+    .batched = batched_expand);
 TS_OP(expand_as, "expand_as(Tensor self, Tensor other) -> Tensor", "expand to the shape of other.", kMethod | kView,
-      &expand_as, "f[1,3], f[2,3]");
+      &expand_as, "f[1,3], f[2,3]", .batched = batched_expand);
 TS_OP(broadcast_to, "broadcast_to(Tensor self, int[] size) -> Tensor", "expand, as a function.", kViewMethod,
-      &broadcast_to, "f[3], [2, 3]");
+      &broadcast_to, "f[3], [2, 3]", .batched = batched_expand);
 TS_OP(
     as_strided, "as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
     "Any layout on the tensor's storage.", kViewMethod | kLayoutMatters, AsStrided,
     "f[4,3], [2, 2], [3, 1]\n"
     "f[6], [2, 3], [1, 1], 1\n"
-    "f[2], [3], [1] -> RuntimeError: setStorage: sizes [3], strides [1], storage offset 0, and itemsize 4 requiring a storage size of 12 are out of bounds for storage of size 8");
+    "f[2], [3], [1] -> RuntimeError: setStorage: sizes [3], strides [1], storage offset 0, and itemsize 4 requiring a storage size of 12 are out of bounds for storage of size 8",
+    .batched = batched_strided);
 
 }  // namespace
 }  // namespace tessera::tensor

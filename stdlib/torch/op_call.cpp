@@ -7,6 +7,7 @@
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/pinned.h"
 #include "stdlib/torch/autocast.h"
+#include "stdlib/torch/batching.h"
 #include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/profiler_events.h"
@@ -211,6 +212,8 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
     return result;
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
+  if ((state.modes & kVmaps) != 0 && function.entries.front()->has(tensor::kRandom))
+    return in_torch(in, args, [&] { return draw_for_batch(in, state, function, args); });
   const NotedCall noted(in, function.entries.front()->name, args, function.is_inplace);
   return enter(in, state, function, args);
 }
@@ -254,13 +257,16 @@ Value make_op_function(Interpreter& in, OpFunction function) {
   return made;
 }
 
+OpFunction* op_function_of(const Value& function) {
+  if (!function.is_object() || function.as_object()->kind != ObjectKind::NativeFunction) return nullptr;
+  const auto* const native = known_cast<NativeFunction>(function);
+  return native->function == call_op_function ? static_cast<OpFunction*>(native->data) : nullptr;
+}
+
 std::vector<std::string> schemas_of(Interpreter&, const Value& function) {
   std::vector<std::string> schemas;
-  if (!function.is_object() || function.as_object()->kind != ObjectKind::NativeFunction) return schemas;
-  const auto* native = object_cast<NativeFunction>(function);
-  if (native->function != call_op_function) return schemas;
-  for (const OpEntry* entry : static_cast<const OpFunction*>(native->data)->entries)
-    schemas.emplace_back(entry->schema_text);
+  if (const OpFunction* const op = op_function_of(function))
+    for (const OpEntry* entry : op->entries) schemas.emplace_back(entry->schema_text);
   return schemas;
 }
 

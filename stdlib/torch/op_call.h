@@ -14,6 +14,8 @@ namespace tessera::stdlib {
 Value make_op_function(Interpreter& in, OpFunction function);
 // Calls with arguments as a script gives them.
 Value call_op(Interpreter& in, OpFunction& function, const Args& args);
+// The op behind a function object, or null for other objects.
+OpFunction* op_function_of(const Value& function);
 // What the forms of an op's function object are, best first; none for other objects.
 std::vector<std::string> schemas_of(Interpreter& in, const Value& function);
 // For natives that end in an op: calls it by its name in the registry, whatever it is shown as.

@@ -57,6 +57,13 @@ struct FunctionModes {
   enum Disabled : uint8_t { Nothing, Subclasses, All } disabled = Nothing;
 };
 
+// The innermost call of torch.vmap that runs: batching.h.
+struct VmapLevel {
+  Value type;  // the class of batched tensors; undefined: none runs
+  int64_t level = 0, size = 0;
+  uint8_t draws = 0;  // tensor::BatchDraws
+};
+
 // The state of torch.profiler: profiler_events.h.
 struct ProfilerEvents {
   Value events;                // a list of tuples; undefined: nobody profiles
@@ -83,6 +90,7 @@ struct TorchState {
   AutocastModes autocast;
   FunctionModes function_modes;
   ProfilerEvents profiler;
+  VmapLevel vmap;
   bool device_error_told = false;  // a device's driver refused something, and the script was told
   bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;  // t.storage()

@@ -279,18 +279,25 @@ Value as_instance(Interpreter& in, const Tensor& tensor, Type* type) {
   return made;
 }
 
-namespace {
-
-// Tensors among the results become instances of the class, in tuples and lists too.
-Value convert(Interpreter& in, const TorchState& state, const Value& v, Type* type) {
-  if (is_tensor(state, v)) return v.as_object()->type->is_subtype_of(type) ? v : as_instance(in, tensor_of(v), type);
+Value replace_tensors(Interpreter& in, const TorchState& state, const Value& v,
+                      const std::function<Value(const Value& tensor)>& replace) {
+  if (is_tensor(state, v)) return replace(v);
   if (!is_sequence(v)) return v;
   in.vm().check_native_stack();
   const std::span<const Value> items = items_of(v);
-  std::vector<Value> converted(items.begin(), items.end());  // making an object may run a script that changes the list
-  for (Value& item : converted) item = convert(in, state, item, type);
-  const Value list = make_list(in, converted.data(), converted.size());
+  std::vector<Value> replaced(items.begin(), items.end());  // making an object may run a script that changes the list
+  for (Value& item : replaced) item = replace_tensors(in, state, item, replace);
+  const Value list = make_list(in, replaced.data(), replaced.size());
   return call(in, Value(static_cast<Object*>(v.as_object()->type)), {list});
+}
+
+namespace {
+
+// Tensors among the results become instances of the class.
+Value convert(Interpreter& in, const TorchState& state, const Value& v, Type* type) {
+  return replace_tensors(in, state, v, [&](const Value& tensor) {
+    return tensor.as_object()->type->is_subtype_of(type) ? tensor : as_instance(in, tensor_of(tensor), type);
+  });
 }
 
 // Whether a function's result keeps its class: getters of tensors that autograd holds (grad, _base).

@@ -5,6 +5,7 @@
 // override, Tensor.__torch_function__ answers: it runs the function and makes the results instances of the class.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,7 @@ enum DoorMode : uint32_t {
   kHasSubclasses = 2,     // there is a class whose __torch_function__ is to be asked
   kHasFunctionModes = 4,  // a TorchFunctionMode is entered
   kProfiles = 8,          // torch.profiler notes what is called
+  kVmaps = 16,            // torch.vmap runs: random numbers are each example's own
 };
 
 // Whether a value is a tensor of a class that is to be asked.
@@ -46,6 +48,10 @@ inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::i
 
 // Modes under which an operator goes through call_op instead of its fast pointer.
 constexpr uint32_t kNotShort = kAutocasts | kProfiles;
+
+// The value with its tensors, in tuples and lists too, replaced by what `replace` makes of each.
+Value replace_tensors(Interpreter& in, const TorchState& state, const Value& v,
+                      const std::function<Value(const Value& tensor)>& replace);
 
 // Makes an object of a class below Tensor that shares the given tensor.
 Value as_instance(Interpreter& in, const Tensor& tensor, Type* type);

@@ -15,6 +15,7 @@
 #include "runtime/plan.h"
 #include "runtime/ops/random_draws.h"
 #include "stdlib/torch/autocast.h"
+#include "stdlib/torch/batching.h"
 #include "stdlib/torch/c_module.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_namespaces.h"
@@ -350,6 +351,7 @@ void fill_c(Interpreter& in, Module& module) {
   add_autocast_functions(in, module);
   add_c_functions(in, module);
   add_torch_function_functions(in, module);
+  add_batching_functions(in, module);
   add_profiler_functions(in, module);
   module.missing = missing_in_c;
   add_memory_functions(in, module);

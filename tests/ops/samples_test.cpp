@@ -10,6 +10,7 @@
 #include "runtime/autograd/gradcheck.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "runtime/ops/batching.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/join.h"
@@ -248,4 +249,89 @@ TEST_CASE("samples: derivatives agree with finite differences, twice") {
     CHECK(gradgradcheck(f, leaves) == "");
   });
   CHECK(checked > 100);
+}
+
+// ---- batches ----
+
+namespace {
+
+constexpr int64_t kBatch = 3;
+
+// A call of which some tensor arguments are batched, and its examples.
+struct BatchedSample {
+  std::vector<std::vector<OpArg>> examples;
+  std::vector<OpArg> args;  // batched tensors are without data
+  std::vector<BatchOperand> operands;
+};
+
+// `only` < 0: every tensor argument is batched.
+BatchedSample batched_sample(const OpEntry& entry, const Sample& sample, int only) {
+  BatchedSample batched;
+  std::vector<TensorList> columns;
+  for (int64_t i = 0; i < kBatch; i++) {
+    int at = 0;
+    std::vector<OpArg> shared = sample_args(entry, sample);
+    const TensorList same = tensors_in(shared), own = tensors_in(sample_args(entry, sample, kFloat32, uint64_t(i)));
+    columns.emplace_back();
+    batched.examples.push_back(replaced(shared, [&](const Tensor& t) {
+      if (!t.defined()) return t;
+      const int k = at++;
+      columns.back().push_back(only < 0 || only == k ? own[size_t(k)] : same[size_t(k)]);
+      return columns.back().back();
+    }));
+  }
+  int at = 0;
+  batched.args = replaced(batched.examples[0], [&](const Tensor& t) {
+    if (!t.defined()) return t;
+    const int k = at++;
+    if (only >= 0 && only != k) return t;
+    TensorList column;
+    for (const TensorList& each : columns) column.push_back(each[size_t(k)]);
+    batched.operands.push_back({meta_like(t), stack(column, 0)});
+    return batched.operands.back().example;
+  });
+  return batched;
+}
+
+// Not for what draws numbers, hands out memory as it was, or reads strides, which those of a stack are not.
+bool is_for_batches(const OpEntry& entry) {
+  const std::string_view name = entry.name;
+  return !entry.has(kLayoutMatters) && !entry.has(kRandom) && !entry.has(kUninitialised) && !entry.has(kDataDependent) && !entry.has(kInternal) &&
+         !name.ends_with('_') && entry.facts->batching != Batching::InScript;
+}
+
+}  // namespace
+
+TEST_CASE("samples: a batch gives what its examples give") {
+  each_sample([](const OpEntry& entry, const Sample& sample) {
+    if (!is_for_batches(entry)) return;
+    const int count = int(tensors_in(sample_args(entry, sample)).size());
+    for (int only = count > 1 ? -1 : 0; only < count; only++) {
+      BatchedSample batched = batched_sample(entry, sample, only);
+      INFO("batched: ", only);
+      std::vector<TensorList> each;
+      for (const std::vector<OpArg>& example : batched.examples) each.push_back(tensors_in(run(entry, example)));
+      bool is_stack = !each[0].empty();
+      for (const TensorList& one : each)
+        for (size_t k = 0; is_stack && k < one.size(); k++)
+          is_stack = one.size() == each[0].size() && one[k].sizes() == each[0][k].sizes() && one[k].defined();
+      if (!is_stack) continue;
+      std::vector<OpArg> expected;
+      for (size_t k = 0; k < each[0].size(); k++) {
+        TensorList column;
+        for (const TensorList& one : each) column.push_back(one[k]);
+        expected.push_back(stack(column, 0));
+      }
+      std::vector<OpArg> got;
+      try {
+        got = BatchCall(entry, kBatch, BatchDraws::Refused, batched.args, batched.operands).run();
+      } catch (const TensorError& e) {
+        if (e.message().find("Batching rule not implemented") == std::string::npos) throw;
+        continue;  // refused, not wrong
+      }
+      for (OpArg& result : got)
+        if (auto* t = std::get_if<Tensor>(&result)) *t = resolved(*t);
+      CHECK(close(got, expected));
+    }
+  });
 }

@@ -160,7 +160,7 @@ TS_OP(
     "f[2,2]:float16 -> NotImplementedError: \"cholesky_cpu\" not implemented for 'Half'\n"
     "f[2,2].z -> RuntimeError: linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading minor of order 1 is not positive-definite).\n"
     "f[2,2,2].z -> RuntimeError: linalg.cholesky: (Batch element 0): The factorization could not be",
-    .out = kOutStructured, .autocast = Autocast::Float32);
+    .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(
     cholesky_solve, "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     "X with (L @ L.mH) @ X equal to self, L a Cholesky factor.", kBoth | kOut, CholeskySolve,

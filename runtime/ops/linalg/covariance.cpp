@@ -101,7 +101,7 @@ TS_OP(renorm, "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"
       "f[3], 2, 0, 1 -> RuntimeError: renorm: input needs at least 2 dimensions, got 1 dimensions\n"
       "f[2,2], -1, 0, 1 -> RuntimeError: renorm: non-positive-norm not supported\n"
       "f[2,2], 2, 0, -1 -> RuntimeError: renorm: expected maxnorm to be >= 0 but got -1",
-      .out = kOutStructured, .autocast_cuda = Autocast::Float32);
+      .out = kOutStructured, .autocast_cuda = Autocast::Float32, .batching = Batching::ByExample);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -218,12 +218,12 @@ TS_OP(linalg_eigh, "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalue
       "i[2,2]<3 -> NotImplementedError: \"linalg_eigh_cpu\" not implemented for 'Long'\n"
       "f[2,2], 'X' -> RuntimeError: Expected UPLO argument to be 'L' or 'U', but got X",
       .out = {.takes = OutRule::Same, .text = kOutStructured.text, .takes_strides = true, .last_first = true},
-      .autocast = Autocast::Float32);
+      .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(linalg_eigvalsh, "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
       "The eigenvalues of Hermitian matrices, ascending.", kLinalg | kOut, &linalg_eigvalsh,
       "f[3,3].s\nc[3,3].s\nf[2,3,3].s, 'U'\nf[0,0]\n"
       "f[2,3] -> RuntimeError: linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices",
-      .out = kOutStructured, .autocast = Autocast::Float32);
+      .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(linalg_eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
       "The eigenvalues and eigenvectors, complex, of square matrices.", kLinalg | kOut, Eig,
       "f[0,0]\nf[0,2,2]\n"

@@ -71,9 +71,10 @@ TS_OP(
     "f[3,3]\nf[2,3,3]\nc[2,2]\nf[1,1]\nf[2,2].z\nf[0,0]\n"
     "f[3] -> RuntimeError: linalg.matrix_exp: The input tensor A must have at least 2 dimensions.\n"
     "f[2,3] -> RuntimeError: linalg.matrix_exp: A must be batches of square matrices, but they are 2 by 3 matrices\n"
-    "i[2,2]<3 -> NotImplementedError: linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long");
+    "i[2,2]<3 -> NotImplementedError: linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long",
+    .batching = Batching::Front);
 TS_OP(matrix_exp, "matrix_exp(Tensor self) -> Tensor", "The matrix exponential.", kFunction | kMethod, MatrixExp,
-      "f[3,3]");
+      "f[3,3]", .batching = Batching::Front);
 
 }  // namespace
 }  // namespace tessera::tensor

@@ -268,7 +268,7 @@ TS_OP(
     "f[3,3]\nf[4,2]\nf[2,4]\nf[2,3,2]\nf[2,4], 'complete'\nc[2,2]\nc[3,2]\nc[2,3]\nf[3,0]\nf[0,3]\n"
     "f[3] -> RuntimeError: linalg.qr: The input tensor A must have at least 2 dimensions.\n"
     "f[2,2], 'x' -> RuntimeError: qr received unrecognized mode 'x' but expected one of 'reduced' (default), 'r', or 'complete'",
-    .out = kOutStructured, .autocast = Autocast::Float32);
+    .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(
     linalg_householder_product, "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     "The first columns of a product of Householder reflectors.", kLinalg | kOut, HouseholderProduct,

@@ -372,7 +372,8 @@ TS_OP(
     "f[2,2], f[3,2] -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)\n"
     "f[2,2], f[2,3], left=False -> RuntimeError: linalg.solve: Incompatible shapes of A and B for the equation XA = B (2x2 and 2x3)\n"
     "f[2,2], i[2,2]<3 -> RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float and B of type Long instead",
-    .out = kOutStructured, .one_device = "_linalg_solve_ex", .autocast = Autocast::Float32);
+    .out = kOutStructured, .one_device = "_linalg_solve_ex", .autocast = Autocast::Float32,
+    .batching = Batching::Front);
 TS_OP(
     linalg_inv_ex, "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     "The inverse, and 0 or the place of a 0 on U's diagonal.", kLinalg | kOut, &inv_ex,
@@ -385,20 +386,23 @@ TS_OP(
     "f[2,2].z -> RuntimeError: linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is singular.\n"
     "f[2,2,2].z -> RuntimeError: linalg.inv: (Batch element 0): The diagonal element 1 is zero\n" TS_SQUARE_ERRORS(
         "linalg.inv"),
-    .out = kOutStructured, .autocast = Autocast::Float32);
+    .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(inverse, "inverse(Tensor self) -> Tensor", "The inverse of square matrices.", kBoth | kOut, &linalg_inv, "f[3,3]",
-      .out = kOutStructured, .autocast = Autocast::Float32);
+      .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(linalg_det, "linalg_det(Tensor A) -> Tensor", "The determinant.", kLinalg | kOut, Det,
-      "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,2,2]\n" TS_SQUARE_ERRORS("linalg.det"), .out = kOutStructured);
-TS_OP(det, "det(Tensor self) -> Tensor", "The determinant.", kBoth, &det, "f[3,3]", .out = kOutStructured);
+      "f[3,3]\nf[2,3,3]\nf[3,3].t\nc[2,2]\nf[0,0]\nf[0,2,2]\n" TS_SQUARE_ERRORS("linalg.det"), .out = kOutStructured,
+      .batching = Batching::Front);
+TS_OP(det, "det(Tensor self) -> Tensor", "The determinant.", kBoth, &det, "f[3,3]", .out = kOutStructured,
+      .batching = Batching::Front);
 TS_OP(linalg_slogdet, "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
       "The sign of the determinant and the logarithm of its absolute value.", kLinalg | kOut, Slogdet,
-      "f[3,3]\nf[2,3,3]\nc[2,2]\nf[0,0]\n" TS_SQUARE_ERRORS("linalg.slogdet"), .out = kOutStructured);
+      "f[3,3]\nf[2,3,3]\nc[2,2]\nf[0,0]\n" TS_SQUARE_ERRORS("linalg.slogdet"), .out = kOutStructured,
+      .batching = Batching::Front);
 TS_OP(slogdet, "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
       "The sign of the determinant and the logarithm of its absolute value.", kBoth | kOut, &slogdet, "f[3,3]",
-      .out = kOutStructured);
+      .out = kOutStructured, .batching = Batching::Front);
 TS_OP(logdet, "logdet(Tensor self) -> Tensor", "The logarithm of the determinant; NaN where that is negative.", kBoth,
-      &logdet, "f[3,3].s\nc[2,2]\nf[2,3,3].s\n" TS_SQUARE_ERRORS("logdet"));
+      &logdet, "f[3,3].s\nc[2,2]\nf[2,3,3].s\n" TS_SQUARE_ERRORS("logdet"), .batching = Batching::Front);
 TS_OP(
     linalg_solve_triangular,
     "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",

@@ -311,10 +311,10 @@ TS_OP(
     "f[3] -> RuntimeError: linalg.svd: The input tensor A must have at least 2 dimensions.\n"
     "i[2,2]<3 -> NotImplementedError: linalg.svd: Expected a floating point or complex tensor as input. Got Long\n"
     "f[2,2], driver='gesvd' -> RuntimeError: torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.",
-    .out = kOutStructured, .autocast = Autocast::Float32);
+    .out = kOutStructured, .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(linalg_svdvals, "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", "The singular values, descending.",
       kLinalg | kOut, &linalg_svdvals, "f[3,3]\nf[2,4]\nc[3,2]\nf[2,3,2]\nf[0,3]", .out = kOutStructured,
-      .autocast = Autocast::Float32);
+      .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(svd, "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
       "U, S and V with self equal to U @ diag(S) @ V.mH.", kBoth | kOut, &torch_svd,
       "f[3,3]\nf[4,2]\nf[2,3], True, False\n"
@@ -336,7 +336,7 @@ TS_OP(linalg_pinv, "linalg_pinv(Tensor self, float rcond, bool hermitian=False) 
 TS_OP(linalg_pinv, "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
       "The pseudo-inverse.", kLinalg | kOut | kNoGrad, &pinv_rcond_tensor, "f[3,2], p[]", .out = kOutSafely);
 TS_OP(pinverse, "pinverse(Tensor self, float rcond=1e-15) -> Tensor", "The pseudo-inverse.", kBoth, &pinverse, "f[3,2]",
-      .autocast = Autocast::Float32);
+      .autocast = Autocast::Float32, .batching = Batching::Front);
 TS_OP(
     linalg_matrix_rank,
     "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
