@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -25,51 +26,67 @@ namespace tessera::tensor {
 
 namespace {
 
-// The places of a tensor's elements, in the order in which they lie in memory: dimensions are walked from the largest
-// stride to the smallest.
+// The elements of a tensor in the order in which they lie in memory, from the largest stride to the smallest: runs of elements at
+// equal distances.
 class MemoryOrder {
  public:
-  [[gnu::noinline]] explicit MemoryOrder(const Tensor& t)
-      : sizes_(t.sizes()), strides_(t.strides()), order_(sizes_.size()), at_(order_.size(), 0) {
+  struct Run {
+    int64_t offset, step, count;
+  };
+
+  explicit MemoryOrder(const Tensor& t) : left_(t.numel()) {
+    if (t.is_contiguous()) return;
+    sizes_ = t.sizes(), strides_ = t.strides();
+    order_.resize(sizes_.size());
+    at_.resize(sizes_.size());
     std::iota(order_.begin(), order_.end(), size_t(0));
     std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return strides_[a] > strides_[b]; });
   }
 
-  int64_t offset() const { return offset_; }
-
-  // Behind the last one comes the first. Not inline: the loops of contiguous tensors, where the time goes, stay small.
-  [[gnu::noinline]] void next() {
-    for (size_t d = order_.size(); d-- > 0;) {
-      const size_t dim = order_[d];
-      offset_ += strides_[dim];
-      if (++at_[d] < sizes_[dim]) return;
-      offset_ -= sizes_[dim] * strides_[dim];
-      at_[d] = 0;
+  // Not inline: what draws the numbers stays small. The run behind the last one has no elements.
+  [[gnu::noinline]] Run next() {
+    Run run{offset_, 1, std::min(left_, kPieceElements)};
+    if (!order_.empty() && left_ > 0) {
+      run.step = strides_[order_.back()];
+      run.count = std::min(sizes_[order_.back()] - at_.back(), kPieceElements);
+      at_.back() += run.count;
     }
+    offset_ += run.step * run.count;
+    for (size_t d = order_.size(); d-- > 0 && at_[d] == sizes_[order_[d]];) {
+      offset_ -= at_[d] * strides_[order_[d]];
+      at_[d] = 0;
+      if (d > 0) at_[d - 1]++, offset_ += strides_[order_[d - 1]];
+    }
+    left_ -= run.count;
+    budget_.take(run.count);
+    return run;
   }
 
  private:
   Ints sizes_, strides_;
-  std::vector<size_t> order_;
+  std::vector<size_t> order_;  // empty: one run
   std::vector<int64_t> at_;
-  int64_t offset_ = 0;
+  int64_t offset_ = 0, left_;
+  PollBudget budget_;
 };
+
+// The first run; `order` gives the others, if there are any.
+[[gnu::noinline]] MemoryOrder::Run first_run(const Tensor& t, std::unique_ptr<MemoryOrder>& order) {
+  if (t.is_contiguous() && t.numel() <= kPieceElements) return {0, 1, t.numel()};
+  order = std::make_unique<MemoryOrder>(t);
+  return order->next();
+}
 
 // Calls f(element) in memory order. Flattened: the generator works in registers then, a quarter faster.
 template <class T, class F>
 [[gnu::flatten]] void each_in_memory_order(const Tensor& t, const F& f) {
-  if (t.numel() == 0) return;
-  T* base = static_cast<T*>(t.data_ptr());
-  if (t.is_contiguous()) {
-    in_pieces(t.numel(), [&](int64_t begin, int64_t end) {
-      for (T *x = base + begin, *last = base + end; x != last; x++) f(*x);
-    });
-    return;
+  T* const base = static_cast<T*>(t.data_ptr());
+  std::unique_ptr<MemoryOrder> order;
+  for (auto run = first_run(t, order);; run = order->next()) {
+    T* x = base + run.offset;
+    for (int64_t i = 0; i < run.count; i++, x += run.step) f(*x);
+    if (!order || run.count == 0) return;
   }
-  MemoryOrder place(t);
-  in_pieces(t.numel(), [&](int64_t begin, int64_t end) {
-    for (; begin < end; begin++, place.next()) f(base[place.offset()]);
-  });
 }
 
 // Complex numbers are drawn as their parts in turn.
