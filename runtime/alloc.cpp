@@ -21,7 +21,7 @@ bool RefCount::drop_shared() {
   return shared().fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// Launches that wait hold memory for results that nobody needs: without a queue these had been given back before.
+// A pending launch keeps the memory of its result, even of a result that no tensor holds any more. Without a queue this memory would be free.
 void Account::refuse_or_make_room(size_t bytes) {
   used_.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
   if (PendingLaunches::any()) {

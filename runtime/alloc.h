@@ -61,7 +61,7 @@ namespace host {
 void* allocate(size_t& bytes);
 /// The same, booked on the account before the system is asked, so that a refusal leaves nothing behind.
 void* allocate(size_t& bytes, Account& account);
-/// What a block for `bytes` holds.
+/// The size, in bytes, of the block that serves a request of `bytes`.
 size_t block_size(size_t bytes);
 /// `bytes` as allocate returned it.
 void release(void* block, size_t bytes) noexcept;

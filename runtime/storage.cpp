@@ -95,7 +95,7 @@ void Storage::destroy() noexcept {
       else device_backend(device_.type)->release(device_, stream_, block_, bytes);
       delete this;
       break;
-    case Kind::Pending: delete this; break;  // of a launch that nobody needs
+    case Kind::Pending: delete this; break;  // the result of a launch that was dropped before it ran
     case Kind::Foreign:
       if (deleter_) deleter_(block_, data_);
       delete this;

@@ -168,7 +168,7 @@ class Chain {
 
   void widen(DType type) { widest_ = std::max(widest_, int64_t(item_size(type))); }
 
-  // What the next tile reads of memory comes while this one computes, a part with each step: as many lines as can be on their way.
+  // Prefetches the operands of the next tile while the current tile computes. Each step prefetches a part: the processor has few line buffers.
   void fetch(int64_t part, int64_t at, int64_t n) const {
     const int64_t parts = int64_t(work_.size()), begin = n * part / parts, end = n * (part + 1) / parts;
     for (const ChainOperand* o : flat_) {

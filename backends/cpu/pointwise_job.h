@@ -19,7 +19,7 @@ struct Job {
 /// `by_rows`: the kernel sees rows of the loop, in which an operand's step is that of dimension 0.
 Job make_job(const PointwiseCall& call, bool by_rows);
 
-/// What one processor can use of the last cache: the C library adds up those of all dies.
+/// The size, in bytes, of the last-level cache that one processor can use. The C library reports the sum over all dies.
 int64_t last_cache_bytes();
 
 }  // namespace tessera::tensor::cpu

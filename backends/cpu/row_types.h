@@ -1,4 +1,4 @@
-// What files of row kernels share: what each dtype is computed in, elements of other types, and the way into their slots.
+// Types of the row kernels: the type that each dtype is computed in, the conversion of other elements, and the registration of kernel slots.
 #pragma once
 
 #include <algorithm>

@@ -53,7 +53,7 @@ Value round_function(Interpreter& in, const Args& args) {
 
 bool is_real(const Value& v) { return is_whole(v) || v.is_float(); }
 
-// What the type of one of the three arguments makes of a power with a modulus. Only the first one is asked by a method of a script.
+// Computes pow(a, b, m) by the slot of the type of `who`, one of the three arguments. A __pow__ of a script is called only for the first argument.
 Value power_by(Interpreter& in, const Value& who, const Args& args) {
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]), plain = unboxed(who);
   const Type* const type = type_of(in, who);

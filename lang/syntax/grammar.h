@@ -239,7 +239,7 @@ struct or_pattern;
 struct minus_mark : leaf<T::kMinus> {};
 struct sign_mark : leaf<T::kMinus, T::kPlus> {};
 struct complex_tail : p::seq<sign_mark, number> {};
-struct target_name : leaf<T::kName, T::kSoftMatch, T::kSoftCase> {};  // `_` is none
+struct target_name : leaf<T::kName, T::kSoftMatch, T::kSoftCase> {};  // not the wildcard `_`
 struct number_pattern : p::seq<p::opt<minus_mark>, number, p::opt<complex_tail>> {};
 struct string_pattern : p::seq<strings> {};
 struct constant_pattern : leaf<T::kNone, T::kTrue, T::kFalse> {};

@@ -16,8 +16,8 @@ struct ArgumentFault {
   std::uint32_t expression = 0;
 };
 
-// Returns the fault of the arguments that begin at token `begin`, behind the call's parenthesis. `furthest` is the furthest token that has
-// been looked at. A fault whose first token is kError stands for the lexer's own message. Returns nothing if all arguments can be read, or if
+// Returns the fault of the arguments that begin at token `begin`, behind the call's parenthesis. `furthest` is the greatest token index
+// that the parser has reached. A fault whose first token is kError stands for the lexer's own message. Returns nothing if all arguments can be read, or if
 // the token that stops the reader is no fault of the order of arguments.
 std::optional<ArgumentFault> argument_fault(const Tokens& tokens, std::uint32_t begin, std::uint32_t furthest, Arena& arena);
 // Returns the first token before token `limit` that begins an argument which may not follow the arguments before it: `b` in f(a=1, b), `*b` in

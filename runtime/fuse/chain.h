@@ -1,7 +1,7 @@
 // Pointwise ops that run one after the other on each tile, as data: what a launch queue hands to the backend.
 //
 // All steps have results of one number of elements, which lie row by row, so that one position serves all of them. A result that
-// nobody else holds is never in memory: it lives in a buffer of the tile.
+// no tensor outside of the queue holds gets no memory of its own: each tile keeps the result in a buffer.
 #pragma once
 
 #include <cstdint>
