@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/ops.h"
+#include "runtime/ops/each_tensor.h"
 #include "runtime/ops/join.h"
 #include "runtime/ops/views.h"
 #include "runtime/random.h"
@@ -105,20 +106,18 @@ std::vector<OpArg> BatchCall::run() {
   if (draws()) return run_random();
   std::vector<OpArg> results;
   const Batching batching = entry_.facts->batching;
-  if (batching == Batching::Pointwise && run_pointwise(results)) return results;
+  if (batching == Batching::Pointwise) return call_op(entry_, pointwise_args());
   if (entry_.has(kDataDependent)) {
     check(batching == Batching::Front, TensorErrorKind::Runtime,
           "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::",
           entry_.name, ". Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.");
     return call_op(entry_, with_values(true));
   }
-  {
-    metas_ = infer(entry_, args_);
-    try {
-      if (run_rule(results) && fits(results, reshapes_)) return results;
-    } catch (const TensorError&) {
-      // One example's call tells what is wrong, if something is.
-    }
+  metas_ = infer(entry_, args_);
+  try {
+    if (run_rule(results) && fits(results, reshapes_)) return results;
+  } catch (const TensorError&) {
+    // One example's call tells what is wrong, if something is.
   }
   check(!entry_.has(kView), TensorErrorKind::NotImplemented, "Batching rule not implemented for aten::", entry_.name,
         ". We could not generate a fallback.");
@@ -127,23 +126,28 @@ std::vector<OpArg> BatchCall::run() {
 
 void BatchCall::run_in_place() {
   const Tensor self = value(0);
-  for (size_t i = 1; i < args_.size(); i++)
-    check(!is_tensor(i) || rank(i) <= rank(0), TensorErrorKind::Runtime, "output with shape ", Dims(example(0).sizes()),
-          " doesn't match the broadcast shape of the operands");
-  if (writes_self(entry_) || draws()) {
-    if (draws() && draws_ != BatchDraws::Different) {
-      copy_(self, std::get<Tensor>(run_random()[0]));
-      return;
-    }
-    std::vector<OpArg> args = args_;
-    for (size_t i = 0; i < args.size(); i++)
-      if (is_tensor(i)) args[i] = i == 0 ? self : aligned(i, rank(0));
-    Tensor out = self;
-    call_op(entry_, std::move(args), writes_self(entry_) ? std::span<Tensor>() : std::span(&out, 1));
+  const bool is_pointwise = entry_.facts->batching == Batching::Pointwise;
+  // An entry that writes self by its name may give self another layout (squeeze_): without a rule it is refused.
+  check(!entry_.has(kView) && (is_pointwise || draws() || !writes_self(entry_)), TensorErrorKind::NotImplemented,
+        "Batching rule not implemented for aten::", entry_.name, ". We could not generate a fallback.");
+  if (!is_pointwise && !writes_self(entry_) && (!draws() || draws_ != BatchDraws::Different)) {
+    const std::vector<OpArg> results = run();
+    const Tensor& result = std::get<Tensor>(results[0]);
+    check(result.dtype() == self.dtype(), TensorErrorKind::Runtime, "result type ", scalar_type_name(result.dtype()),
+          " can't be cast to the desired output type ", scalar_type_name(self.dtype()));
+    copy_(self, result);
     return;
   }
-  std::vector<OpArg> results = run();
-  copy_(self, std::get<Tensor>(results[0]));
+  if (draws() && draws_ != BatchDraws::Different) {
+    copy_(self, std::get<Tensor>(run_random()[0]));
+    return;
+  }
+  // The op's own way to write to self, which refuses, converts and records as for one example.
+  std::vector<OpArg> args = is_pointwise ? pointwise_args() : args_;
+  for (size_t i = 0; !is_pointwise && i < args.size(); i++)
+    if (is_tensor(i)) args[i] = i == 0 ? self : aligned(i, rank(0));
+  Tensor out = std::get<Tensor>(args[0]);
+  call_op(entry_, std::move(args), writes_self(entry_) ? std::span<Tensor>() : std::span(&out, 1));
 }
 
 // PyTorch draws for all examples at once where each has numbers of its own.
@@ -176,7 +180,7 @@ std::vector<OpArg> BatchCall::run_random() {
 bool BatchCall::run_rule(std::vector<OpArg>& results) {
   if (entry_.facts->batched) return entry_.facts->batched(*this, results);
   switch (entry_.facts->batching) {
-    case Batching::Pointwise:
+    case Batching::Pointwise: return results = call_op(entry_, pointwise_args()), true;
     case Batching::Loss: return run_loss(results);
     case Batching::Front: return results = call_op(entry_, with_values(true)), true;
     case Batching::Derived: return run_derived(results);
@@ -188,19 +192,10 @@ bool BatchCall::run_rule(std::vector<OpArg>& results) {
 
 std::vector<OpArg> BatchCall::with_values(bool all_whole) const {
   std::vector<OpArg> args = args_;
-  for (OpArg& arg : args) {
-    const auto take = [&](Tensor& t) {
-      if (!t.defined()) return;
-      if (const Tensor* const batched = value_of(t)) t = *batched;
-      else if (all_whole) t = whole(t);
-    };
-    if (auto* t = std::get_if<Tensor>(&arg)) take(*t);
-    if (auto* list = std::get_if<TensorList>(&arg))
-      for (Tensor& t : *list) take(t);
-    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
-      for (OptionalTensor& t : *list)
-        if (t) take(*t);
-  }
+  each_tensor(args, [&](Tensor& t) {
+    if (const Tensor* const batched = value_of(t)) t = *batched;
+    else if (all_whole) t = whole(t);
+  });
   return args;
 }
 
@@ -208,7 +203,7 @@ std::vector<OpArg> BatchCall::with_values(bool all_whole) const {
 
 // One example without dimensions is as weak in promotion as a number; with the batch in front it would not be. It is converted to what one
 // example's call computes in.
-bool BatchCall::run_pointwise(std::vector<OpArg>& results) const {
+std::vector<OpArg> BatchCall::pointwise_args() const {
   int64_t rank = 0;
   for (size_t i = 0; i < args_.size(); i++)
     if (is_tensor(i)) rank = std::max(rank, this->rank(i));
@@ -224,8 +219,7 @@ bool BatchCall::run_pointwise(std::vector<OpArg>& results) const {
       t = to_dtype(t, *strong);
     args[i] = std::move(t);
   }
-  results = call_op(entry_, std::move(args));
-  return true;
+  return args;
 }
 
 bool BatchCall::run_loss(std::vector<OpArg>& results) const {
@@ -235,7 +229,8 @@ bool BatchCall::run_loss(std::vector<OpArg>& results) const {
   if (!reduction) return false;
   BatchCall each = *this;
   each.args_[size_t(at)] = int64_t{0};
-  if (!each.run_pointwise(results) || *reduction == 0) return !results.empty();
+  results = call_op(entry_, each.pointwise_args());
+  if (*reduction == 0) return true;
   const Tensor& each_loss = std::get<Tensor>(results[0]);
   const Tensor flat = each_loss.dim() > 1 ? flatten(each_loss, 1) : unsqueeze(each_loss, 1);
   results = {*reduction == 1 ? mean(flat, Dims{1}) : sum(flat, Dims{1})};
@@ -321,18 +316,9 @@ bool BatchCall::run_derived(std::vector<OpArg>& results) {
 
 std::vector<OpArg> BatchCall::example_at(int64_t index) const {
   std::vector<OpArg> args = args_;
-  const auto take = [&](Tensor& t) {
-    if (!t.defined()) return;
+  each_tensor(args, [&](Tensor& t) {
     if (const Tensor* const batched = value_of(t)) t = select(*batched, 0, index);
-  };
-  for (OpArg& arg : args) {
-    if (auto* t = std::get_if<Tensor>(&arg)) take(*t);
-    if (auto* list = std::get_if<TensorList>(&arg))
-      for (Tensor& t : *list) take(t);
-    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
-      for (OptionalTensor& t : *list)
-        if (t) take(*t);
-  }
+  });
   return args;
 }
 

@@ -12,7 +12,7 @@
 
 namespace tessera::tensor {
 
-/// What a tensor argument stands for while examples are batched.
+/// A tensor argument while examples are batched: one example of it, and all of them.
 struct BatchOperand {
   Tensor example;  // on device 'meta': shape and dtype of one example
   Tensor value;    // with the batch in front
@@ -23,7 +23,7 @@ enum class BatchDraws : unsigned char { Refused, Different, Same };
 
 class BatchCall {
  public:
-  /// `args` in schema order, where an `example` of an operand stands for it.
+  /// The arguments are given in schema order. The `example` of an operand stands in the place of the operand.
   BatchCall(const OpEntry& entry, int64_t batch, BatchDraws draws, std::vector<OpArg> args,
             std::span<const BatchOperand> operands);
 
@@ -58,7 +58,7 @@ class BatchCall {
   bool draws() const;
   std::vector<OpArg> run_random();
   bool run_rule(std::vector<OpArg>& results);
-  bool run_pointwise(std::vector<OpArg>& results) const;
+  std::vector<OpArg> pointwise_args() const;
   bool run_loss(std::vector<OpArg>& results) const;
   bool run_derived(std::vector<OpArg>& results);
   bool only_first_is_batched() const;

@@ -256,18 +256,22 @@ TS_BOXED(copy_, "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> 
          .forms =
              "Tensor self, Tensor other, bool non_blocking=False\n"
              "!",
-         .takes_numbers_anywhere = true);
+         .takes_numbers_anywhere = true,
+         .batching = Batching::Pointwise);
 TS_BOXED(fill_, "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.", kMethod, fill_boxed,
          "f[2,3], 1.5",
          .forms =
              "Tensor self, Tensor value\n"
-             "Tensor self, Scalar value");
+             "Tensor self, Scalar value",
+         .batching = Batching::Pointwise);
 TS_BOXED(fill_, "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor", "Sets every element to value.", kMethod,
          fill_tensor_boxed,
          "f[2,3], f[]\n"
          "f[2], f[2] -> RuntimeError: fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions.",
-         .priority = 1);
-TS_BOXED(zero_, "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, "f[2,3]");
+         .priority = 1,
+         .batching = Batching::Pointwise);
+TS_BOXED(zero_, "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, "f[2,3]",
+         .batching = Batching::Pointwise);
 Tensor clone_in(const Tensor& self, const MemoryFormat& format) {
   return format ? to_format(self, self.dtype(), true, format) : clone(self);
 }

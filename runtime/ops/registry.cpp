@@ -5,6 +5,7 @@
 
 #include "runtime/ops/entry.h"
 #include "runtime/ops.h"
+#include "runtime/ops/each_tensor.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
@@ -279,19 +280,11 @@ Device strip_data(std::vector<OpArg>& args) {
   Device device;
   bool decided = false;
   const auto strip = [&](Tensor& t) {
-    if (!t.defined()) return;
     if (!decided && (t.dim() || device.is_cpu())) device = t.device();
     decided |= t.dim() > 0;
     t = meta_like(t);
   };
-  for (OpArg& arg : args) {
-    if (auto* t = std::get_if<Tensor>(&arg)) strip(*t);
-    if (auto* list = std::get_if<TensorList>(&arg))
-      for (Tensor& t : *list) strip(t);
-    if (auto* list = std::get_if<std::vector<OptionalTensor>>(&arg))
-      for (OptionalTensor& t : *list)
-        if (t) strip(*t);
-  }
+  each_tensor(args, strip);
   return device;
 }
 
