@@ -78,6 +78,7 @@ struct TorchState {
   static constexpr size_t kRecentSizes = 16;  // a power of two
 
   Context context;
+  int64_t fuses_by_default = Context::kNever;  // of the Context, for a new thread
   Type *tensor = nullptr, *dtype = nullptr, *device = nullptr, *size = nullptr, *generator = nullptr, *layout = nullptr,
        *memory_format = nullptr;
   Value dtypes[kDTypeCount];

@@ -1,5 +1,5 @@
 // The modes that each thread of a program has for itself, as in PyTorch: grad mode, inference mode, autocast, the hooks of saved
-// tensors. A new thread begins with the defaults.
+// tensors, fusion, torch.vmap. A new thread begins with the defaults.
 #include "stdlib/torch/thread_modes.h"
 
 #include "lang/vm/threads.h"
@@ -16,6 +16,8 @@ struct ThreadModes {
   uint32_t modes = 0;
   AutocastModes autocast{};
   FunctionModes function_modes{};
+  int64_t fuses_from = tensor::Context::kNever;
+  VmapLevel vmap{};
 };
 
 // The bit kHasSubclasses is common to all threads; the other modes belong to one thread.
@@ -29,13 +31,15 @@ void save_modes(Interpreter& in, void** mine) {
   if (*mine == nullptr) return;
   const tensor::Context& context = state.context;
   *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks,
-                                       state.modes, state.autocast, state.function_modes};
+                                       state.modes,          state.autocast,         state.function_modes,
+                                       context.fuses_from,   state.vmap};
 }
 
 // Moves the kept modes out, so that the kept record holds no object: the main thread's record is freed after the interpreter's heap.
 void load_modes(Interpreter& in, void** mine) {
   TorchState& state = torch_state(in);
   ThreadModes fresh;
+  fresh.fuses_from = state.fuses_by_default;
   ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<ThreadModes*>(*mine);
   state.context.grad_enabled = modes.grad_enabled;
   state.context.inference_mode = modes.inference_mode;
@@ -43,12 +47,15 @@ void load_modes(Interpreter& in, void** mine) {
   state.modes = (modes.modes & kOfThreads) | (state.modes & ~kOfThreads);
   state.autocast = std::move(modes.autocast);
   state.function_modes = std::move(modes.function_modes);
+  state.context.fuses_from = modes.fuses_from;
+  state.vmap = std::move(modes.vmap);
   state.context.host_stops = in.stops;
 }
 
 }  // namespace
 
 void keep_modes_per_thread(Interpreter& in) {
+  torch_state(in).fuses_by_default = torch_state(in).context.fuses_from;
   lang::Threads::Extension extension;
   extension.save = save_modes;
   extension.load = load_modes;
