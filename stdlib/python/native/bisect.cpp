@@ -34,17 +34,21 @@ Bounds bounds_of(Interpreter& in, const Args& args) {
   return {low, high};
 }
 
+void check_indexed(Interpreter& in, const Value& a) {
+  if (!a.is_object() || a.as_object()->type->slots.get_item == nullptr)
+    throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
+  if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
+    throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
+}
+
 // Args: a, x, lo, hi, key. `x` is compared as it is: only the items go through the key.
 template <Side side>
 int64_t place(Interpreter& in, const Args& args, Bounds bounds, const Value& x) {
   const Value &a = args[0], &key = args[4];
   auto [low, high] = bounds;
   if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
-  if (a.is_object() && a.as_object()->type->slots.get_item == nullptr && (high != -1 || length(in, a) >= 0))
-    throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
   if (high == -1) high = length(in, a);
-  if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
-    throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
+  if (low < high) check_indexed(in, a);
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const Value* const plain = plain_item_at(in, a, middle);
