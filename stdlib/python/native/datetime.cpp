@@ -3,6 +3,7 @@
 // from them and add what is seldom in a loop: text, zones, the calendar's other questions.
 // compile: small (seldom in an inner loop)
 #include <cmath>
+#include <cstring>
 
 #include "lang/core/bind.h"
 #include "lang/core/cycles.h"
@@ -21,33 +22,67 @@ namespace {
 constexpr int64_t kSecond = 1'000'000, kDay = 86'400 * kSecond;
 constexpr int64_t kLastDay = 3'652'059;  // 9999-12-31
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0); }
-int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
-
 // --- spans
 
+// The microseconds of the longest span take 67 bits; the products of spans are computed in these.
+using Wide = __int128;
+constexpr int64_t kMostDays = 999'999'999;
+
 struct Span : GcObject {
-  int64_t us = 0;
+  int64_t days = 0, us = 0;  // us of the day, 0 <= us < kDay
 };
 
 void destroy_span(Interpreter& in, Object* self) { free_object(in, known_cast<Span>(self)); }
 constexpr char kSpanLayout[] = "datetime.timedelta";
 bool is_span(const Value& v) { return has_layout(v, kSpanLayout); }
-int64_t span_us(const Value& v) {
+const Span& span_of(const Value& v) {
   if (!is_span(v)) throw Error(ErrorKind::TypeError, "a timedelta is expected");
-  return object_cast<Span>(v)->us;
+  return *object_cast<const Span>(v);
+}
+Wide span_us(const Value& v) {
+  const Span& span = span_of(v);
+  return static_cast<Wide>(span.days) * kDay + span.us;
 }
 
-Value new_span(Interpreter& in, Type* type, int64_t us) {
+[[noreturn]] void throw_span_overflow() { throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int"); }
+
+Value new_span(Interpreter& in, Type* type, Wide us) {
+  Wide days = us / kDay;
+  if (us < days * kDay) --days;
+  if (days != static_cast<int32_t>(days)) throw_span_overflow();
+  if (days > kMostDays || days < -kMostDays) {
+    throw_error(ErrorKind::OverflowError, "days=%d; must have magnitude <= %d", static_cast<int>(days),
+                static_cast<int>(kMostDays));
+  }
   Span* s = make_object<Span>(in, type);
   Value made = Value::adopt(s);
-  s->us = us;
+  s->days = static_cast<int64_t>(days);
+  s->us = static_cast<int64_t>(us - days * kDay);
   return made;
+}
+
+// An int of a script; one beyond 120 bits becomes the nearest that has them, which no span reaches either.
+Wide wide_of(Interpreter& in, const Value& value) {
+  const Value whole = value.is_int() ? value : whole_index(in, value);
+  if (!is_big_int(whole)) return whole.as_int();
+  Wide number = static_cast<Wide>(1) << 120;
+  if (whole_bit_length(whole) > 120) return whole_sign(whole) < 0 ? -number : number;
+  unsigned char bytes[sizeof number];
+  whole_to_bytes(whole, bytes, sizeof bytes, true);
+  std::memcpy(&number, bytes, sizeof bytes);
+  return number;
+}
+
+Value value_of(Interpreter& in, Wide number) {
+  if (number == static_cast<int64_t>(number)) return Value::integer(static_cast<int64_t>(number));
+  unsigned char bytes[sizeof number];
+  std::memcpy(bytes, &number, sizeof bytes);
+  return whole_of_bytes(in, bytes, sizeof bytes, true);
 }
 
 Value make_span(Interpreter& in, Type* type, const Args& args) {
   check_count("Span", args, 1, 1);
-  return new_span(in, type, int_argument(in, args[0]));
+  return new_span(in, type, wide_of(in, args[0]));
 }
 
 // Arithmetic answers the class that derives from Span itself, whatever subclass of it the operands are of.
@@ -56,90 +91,85 @@ Type* span_class(const Value& v) {
   return mro.size() < 3 ? mro[0] : mro[mro.size() - 3];
 }
 
-[[noreturn]] void throw_span_overflow() { throw Error(ErrorKind::OverflowError, "Python int too large to convert to C int"); }
-
-int64_t checked_add(int64_t a, int64_t b) {
-  int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) throw_span_overflow();
-  return sum;
+Wide times(Wide a, Wide b) {
+  Wide product;
+  if (__builtin_mul_overflow(a, b, &product)) throw_span_overflow();
+  return product;
 }
 
-int64_t rounded(double us) {
-  if (std::isnan(us)) throw Error(ErrorKind::ValueError, "cannot convert float NaN to integer");
-  if (std::isinf(us)) throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
-  if (!(std::fabs(us) < 9.2e18)) throw_span_overflow();
-  return static_cast<int64_t>(std::nearbyint(us));
+Wide floor_quotient(Wide a, Wide b) {
+  if (b == 0) throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
+  const Wide quotient = a / b;
+  return quotient - (quotient * b != a && (a < 0) != (b < 0) ? 1 : 0);
 }
 
 // a / b, to the nearest, to even in the middle
-int64_t divide_nearest(int64_t a, int64_t b) {
-  const int64_t quotient = floor_div(a, b), rest = floor_mod(a, b);
-  const uint64_t twice = 2 * static_cast<uint64_t>(std::llabs(rest)), whole = static_cast<uint64_t>(std::llabs(b));
-  return quotient + (twice > whole || (twice == whole && (quotient & 1) != 0) ? 1 : 0);
+Wide divide_nearest(Wide a, Wide b) {
+  const Wide quotient = floor_quotient(a, b), rest = a - quotient * b, other = b - rest;  // both of b's sign
+  const bool up = b < 0 ? rest < other : rest > other;
+  return quotient + (up || (rest == other && (quotient & 1) != 0) ? 1 : 0);
 }
 
-void refuse_zero(bool zero) {
-  if (zero) throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
+// us * f or us / f, rounded once: a float is an odd number of 53 bits times a power of two.
+Wide scaled(Wide us, double f, bool divide) {
+  if (std::isnan(f)) throw Error(ErrorKind::ValueError, "cannot convert NaN to integer ratio");
+  if (std::isinf(f)) throw Error(ErrorKind::OverflowError, "cannot convert Infinity to integer ratio");
+  int power;
+  Wide odd = static_cast<int64_t>(std::ldexp(std::frexp(f, &power), 53));
+  if (odd == 0) return divide ? floor_quotient(us, 0) : 0;
+  for (power -= 53; odd % 2 == 0; ++power) odd /= 2;
+  Wide above = divide ? us : us * odd, below = divide ? odd : 1;
+  if (divide) power = -power;
+  // Numbers that the shifts below would lose are beyond any span, and divisors of 2**72 and more leave nothing of one.
+  if (power >= 0) {
+    if (power > 120 ? above != 0 : above != 0 && (above < 0 ? -above : above) >> (126 - power) != 0) throw_span_overflow();
+    if (power <= 120) above *= static_cast<Wide>(1) << power;
+  } else if (divide ? power < -72 : power < -125) {
+    return 0;
+  } else {
+    below *= static_cast<Wide>(1) << -power;
+  }
+  return divide_nearest(above, below);
 }
 
 Value span_with_span(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
-  const int64_t a = span_us(left), b = span_us(right);
+  const Wide a = span_us(left), b = span_us(right);
   Type* type = span_class(left);
   switch (op) {
-    case BinaryOp::Add: return new_span(in, type, checked_add(a, b));
-    case BinaryOp::Sub: return new_span(in, type, checked_add(a, -b));
-    case BinaryOp::FloorDiv: refuse_zero(b == 0); return Value::integer(floor_div(a, b));
-    case BinaryOp::Mod: refuse_zero(b == 0); return new_span(in, type, floor_mod(a, b));
-    case BinaryOp::DivMod:
-      refuse_zero(b == 0);
-      return make_tuple(in, {Value::integer(floor_div(a, b)), new_span(in, type, floor_mod(a, b))});
-    case BinaryOp::TrueDiv:
-      if (b == 0) throw Error(ErrorKind::ZeroDivisionError, "division by zero");
-      return Value::real(static_cast<double>(a) / static_cast<double>(b));
+    case BinaryOp::Add: return new_span(in, type, a + b);
+    case BinaryOp::Sub: return new_span(in, type, a - b);
+    case BinaryOp::FloorDiv: return value_of(in, floor_quotient(a, b));
+    case BinaryOp::Mod:
+      if (b == 0) throw Error(ErrorKind::ZeroDivisionError, "integer modulo by zero");
+      return new_span(in, type, a - floor_quotient(a, b) * b);
+    case BinaryOp::DivMod: {
+      const Wide quotient = floor_quotient(a, b);
+      return make_tuple(in, {value_of(in, quotient), new_span(in, type, a - quotient * b)});
+    }
+    case BinaryOp::TrueDiv: return whole_binary(in, op, value_of(in, a), value_of(in, b));
     default: return in.not_implemented;
   }
 }
 
 Value span_with_number(Interpreter& in, BinaryOp op, const Value& span, const Value& number) {
-  const int64_t us = span_us(span);
-  Type* type = span_class(span);
+  const Wide us = span_us(span);
   const bool whole = !number.is_float();
-  int64_t product;
   switch (op) {
-    case BinaryOp::Mul:
-      if (!whole) return new_span(in, type, rounded(static_cast<double>(us) * number.as_float()));
-      if (__builtin_mul_overflow(us, number.as_int(), &product)) throw_span_overflow();
-      return new_span(in, type, product);
+    case BinaryOp::Mul: return new_span(in, span_class(span), whole ? times(us, wide_of(in, number)) : scaled(us, number.as_float(), false));
     case BinaryOp::TrueDiv:
-      if (whole) {
-        refuse_zero(number.as_int() == 0);
-        return new_span(in, type, divide_nearest(us, number.as_int()));
-      }
-      if (number.as_float() == 0) throw Error(ErrorKind::ZeroDivisionError, "division by zero");
-      return new_span(in, type, rounded(static_cast<double>(us) / number.as_float()));
+      return new_span(in, span_class(span), whole ? divide_nearest(us, wide_of(in, number)) : scaled(us, number.as_float(), true));
     case BinaryOp::FloorDiv:
-      if (!whole) return in.not_implemented;
-      refuse_zero(number.as_int() == 0);
-      return new_span(in, type, floor_div(us, number.as_int()));
+      return whole ? new_span(in, span_class(span), floor_quotient(us, wide_of(in, number))) : in.not_implemented;
     default: return in.not_implemented;
   }
-}
-
-// An int beyond 64 bits: more than the microseconds of any span.
-Value span_with_big_int(Interpreter& in, BinaryOp op, const Value& span, const Value& number) {
-  const int64_t us = span_us(span);
-  if (op == BinaryOp::Mul && us != 0) throw_span_overflow();
-  if (op != BinaryOp::Mul && op != BinaryOp::TrueDiv && op != BinaryOp::FloorDiv) return in.not_implemented;
-  const bool below = op == BinaryOp::FloorDiv && us != 0 && (us < 0) != (whole_sign(number) < 0);
-  return new_span(in, span_class(span), below ? -1 : 0);
 }
 
 Value span_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (is_span(other)) return reflected ? span_with_span(in, op, other, self) : span_with_span(in, op, self, other);
   const Value number = unboxed(other);
-  if (!number.is_int() && !number.is_float() && !number.is_bool() && !is_big_int(number)) return in.not_implemented;
+  if (!is_whole(number) && !number.is_float()) return in.not_implemented;
   if (reflected && op != BinaryOp::Mul) return in.not_implemented;
-  return is_big_int(number) ? span_with_big_int(in, op, self, number) : span_with_number(in, op, self, number);
+  return span_with_number(in, op, self, number);
 }
 
 Value span_unary(Interpreter& in, UnaryOp op, const Value& self) {
@@ -147,7 +177,7 @@ Value span_unary(Interpreter& in, UnaryOp op, const Value& self) {
   return new_span(in, span_class(self), op == UnaryOp::Neg ? -span_us(self) : span_us(self));
 }
 
-Value compared(CompareOp op, int64_t a, int64_t b) {
+Value compared(CompareOp op, Wide a, Wide b) {
   switch (op) {
     case CompareOp::Lt: return Value::boolean(a < b);
     case CompareOp::Le: return Value::boolean(a <= b);
@@ -162,20 +192,24 @@ Value span_compare(Interpreter& in, CompareOp op, const Value& self, const Value
   return is_span(other) ? compared(op, span_us(self), span_us(other)) : in.not_implemented;
 }
 
-int64_t span_hash(Interpreter& in, const Value& self) { return hash(in, Value::integer(span_us(self))); }
 bool span_truth(Interpreter&, const Value& self) { return span_us(self) != 0; }
 
-Value span_days(Interpreter&, const Args& args) { return Value::integer(floor_div(span_us(args[0]), kDay)); }
-Value span_seconds(Interpreter&, const Args& args) {
-  return Value::integer(floor_mod(span_us(args[0]), kDay) / kSecond);
-}
-Value span_microseconds(Interpreter&, const Args& args) { return Value::integer(floor_mod(span_us(args[0]), kSecond)); }
-Value span_all(Interpreter&, const Args& args) { return Value::integer(span_us(args[0])); }
+Value span_days(Interpreter&, const Args& args) { return Value::integer(span_of(args[0]).days); }
+Value span_seconds(Interpreter&, const Args& args) { return Value::integer(span_of(args[0]).us / kSecond); }
+Value span_microseconds(Interpreter&, const Args& args) { return Value::integer(span_of(args[0]).us % kSecond); }
+Value span_all(Interpreter& in, const Args& args) { return value_of(in, span_us(args[0])); }
 Value span_abs(Interpreter& in, const Args& args) {
-  return new_span(in, span_class(args[0]), std::llabs(span_us(args[0])));
+  const Wide us = span_us(args[0]);
+  return new_span(in, span_class(args[0]), us < 0 ? -us : us);
 }
-Value span_total(Interpreter&, const Args& args) {
-  return Value::real(static_cast<double>(span_us(args[0])) / static_cast<double>(kSecond));
+Value span_total(Interpreter& in, const Args& args) {
+  return whole_binary(in, BinaryOp::TrueDiv, span_all(in, args), Value::integer(kSecond));
+}
+
+// As of the tuple of the three attributes, which CPython takes: a program may print it.
+int64_t span_hash(Interpreter& in, const Value& self) {
+  const Span& span = span_of(self);
+  return hash(in, make_tuple(in, {Value::integer(span.days), Value::integer(span.us / kSecond), Value::integer(span.us % kSecond)}));
 }
 
 const NativeDef kSpanMethods[] = {
@@ -298,13 +332,13 @@ Value make_moment(Interpreter& in, Type* type, const Args& args) {
   return made;
 }
 
-int64_t checked_range(int64_t us) {
+int64_t checked_range(Wide us) {
   if (us < kDay || us >= (kLastDay + 1) * kDay) throw Error(ErrorKind::OverflowError, "date value out of range");
-  return us;
+  return static_cast<int64_t>(us);
 }
 
 // The number of microseconds of a day that exists.
-Value in_range(Interpreter& in, const Args& args) { return Value::integer(checked_range(int_argument(in, args[0]))); }
+Value in_range(Interpreter& in, const Args& args) { return Value::integer(checked_range(wide_of(in, args[0]))); }
 
 // datetime itself says by `_exact` and `_span` which classes its results are of. What is not a plain datetime, or has a
 // zone to ask, is the script's: _plus(self, other), _minus(self, other).
@@ -316,8 +350,8 @@ Value moment_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   if (exact.is_object() && exact.as_object() == type) {
     const Moment* m = moment_of(self);
     if (is_span(other)) {
-      const int64_t by = span_us(other);
-      const int64_t us = checked_range(checked_add(m->us, op == BinaryOp::Add ? by : -by));
+      const Wide by = span_us(other);
+      const int64_t us = checked_range(op == BinaryOp::Add ? m->us + by : m->us - by);
       Moment* made = make_object<Moment>(in, type);
       Value result = Value::adopt(made);
       made->us = us;
