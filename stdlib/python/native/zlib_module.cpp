@@ -247,28 +247,27 @@ Value decompress_part(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[1]);
   const Value out = make_byte_array(in, {});
   std::string_view input = data.view();
-  if (s->eof) {
+  if (s->eof && s->open) {
     keep_rest(in, s, input, Z_STREAM_END);
     return make_bytes(in, {});
   }
+  if (!s->open) keep_rest(in, s, input, Z_STREAM_ERROR);
   check_open(in, s, "while decompressing data");
   const int code =
       run(in, s, input, Z_SYNC_FLUSH, as_byte_array(out), most == 0 ? SIZE_MAX : static_cast<size_t>(most));
+  keep_rest(in, s, input, code);
   if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END)
     throw_zlib(in, s->z, code, "while decompressing data");
-  keep_rest(in, s, input, code);
   return taken(in, out);
 }
 
 Value decompress_flush(Interpreter& in, const Args& args) {
   Stream* s = self_of(args);
   if (int_argument(in, args[1]) <= 0) throw Error(ErrorKind::ValueError, "length must be greater than zero");
-  if (s->eof) return make_bytes(in, {});
   const Value held = s->tail, out = make_byte_array(in, {});
   std::string_view input = bytes_of(held);
-  const int code = run(in, s, input, Z_FINISH, as_byte_array(out), SIZE_MAX);
-  if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END) throw_zlib(in, s->z, code, "while flushing");
-  keep_rest(in, s, input, code);
+  if (s->open && !s->eof) keep_rest(in, s, input, run(in, s, input, Z_FINISH, as_byte_array(out), SIZE_MAX));
+  if (s->eof) end_stream(s);
   return taken(in, out);
 }
 
