@@ -239,8 +239,9 @@ Value next_or_stop(Interpreter& in, const Value& it) {
     const Value method = type_lookup(it.as_object()->type, in.names->next);
     if (is_function(method)) return in.vm().call_function_answer(as_function(method), it, Args{});
   }
-  clear_stop_value(in);
+  const WantedStop wanted(in);
   if (next(in, it, out)) return out;
+  raise_kept_stop(in, it);
   return failure(in, stop(take_stop_value(in, it)));
 }
 

@@ -439,12 +439,18 @@ void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value)
   if (value.is_none() || value.is_undefined()) return clear_stop_value(in);
   in.shared->stopped = iterator.as_object();
   in.shared->stop_value = value;
+  in.shared->stop_is_raised = false;
 }
 
 Value take_stop_value(Interpreter& in, const Value& iterator) {
   if (in.shared->stopped == nullptr || in.shared->stopped != iterator.as_object()) return Value();
   in.shared->stopped = nullptr;
+  if (in.shared->stop_is_raised) return as_exception(in.shared->stop_value)->fields[0];
   return std::move(in.shared->stop_value);
+}
+
+void raise_kept_stop(Interpreter& in, const Value& iterator) {
+  if (in.shared->stop_is_raised && in.shared->stopped == iterator.as_object()) throw Thrown(in.shared->stop_value);
 }
 
 bool pass_stop_value(Interpreter& in, const Value& from, const Value& to) {
@@ -455,7 +461,13 @@ bool pass_stop_value(Interpreter& in, const Value& from, const Value& to) {
 
 bool stopped_by(Interpreter& in, const Value& iterator, const Value& exception) {
   if (!is_error(in, exception, ErrorKind::StopIteration)) throw Thrown(exception);
-  keep_stop_value(in, iterator, as_exception(exception)->fields[0]);
+  if (in.shared->stop_is_wanted) {
+    in.shared->stopped = iterator.as_object();
+    in.shared->stop_value = exception;
+    in.shared->stop_is_raised = true;
+  } else {
+    keep_stop_value(in, iterator, as_exception(exception)->fields[0]);
+  }
   return false;
 }
 

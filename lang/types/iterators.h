@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "lang/core/make_object.h"
 #include "lang/core/object.h"
@@ -103,10 +104,28 @@ void add_iterator_state(Interpreter& in, Type* type);
 // Note [Stop values]. A `next` slot returns false at the end, so the value of the StopIteration (a generator's return value)
 // travels beside it, together with the iterator that it belongs to. An iterator that ends because its source has ended
 // passes the value on as its own; `next()`, `__next__` and `yield from` clear it before the step and put it into the
-// StopIteration that they make.
+// StopIteration that they make. A StopIteration that a function raised (`next(map(f, x))`) is raised again by `next()` and
+// `__next__`, with its traceback: for the time of a WantedStop the exception is kept in place of its value.
 void keep_stop_value(Interpreter& in, const Value& iterator, const Value& value);
 Value take_stop_value(Interpreter& in, const Value& iterator);  // Undefined: none
 inline void clear_stop_value(Interpreter& in) { in.shared->stopped = nullptr; }
+void raise_kept_stop(Interpreter& in, const Value& iterator);  // throws the StopIteration that ended the iterator, if one is kept
+class WantedStop {
+ public:
+  explicit WantedStop(Interpreter& in) noexcept : shared_(*in.shared), before_(std::exchange(in.shared->stop_is_wanted, true)) {
+    shared_.stopped = nullptr;
+  }
+  ~WantedStop() {
+    shared_.stop_is_wanted = before_;
+    if (std::exchange(shared_.stop_is_raised, false)) const Value gone = std::move(shared_.stop_value);
+  }
+  WantedStop(const WantedStop&) = delete;
+  WantedStop& operator=(const WantedStop&) = delete;
+
+ private:
+  SharedObjects& shared_;
+  const bool before_;
+};
 bool pass_stop_value(Interpreter& in, const Value& from, const Value& to);  // returns false, as `next` slots do
 // Ends the iterator if the exception, of a function that it has called, is a StopIteration; throws any other. Returns false.
 bool stopped_by(Interpreter& in, const Value& iterator, const Value& exception);

@@ -43,8 +43,9 @@ Value m_contains(Interpreter& in, const Args& a) { return Value::boolean(slots_o
 Value m_iter(Interpreter& in, const Args& a) { return slots_of(a).iter(in, a[0]); }
 Value m_next(Interpreter& in, const Args& a) {
   Value out;
-  clear_stop_value(in);
+  const WantedStop wanted(in);
   if (slots_of(a).next(in, a[0], out)) return out;
+  raise_kept_stop(in, a[0]);
   Value value = take_stop_value(in, a[0]);
   if (value.is_undefined()) throw Error(ErrorKind::StopIteration, std::string());
   throw Error(ErrorKind::StopIteration, std::move(value));
@@ -100,7 +101,9 @@ Value m_new_arguments(Interpreter& in, const Args& a) {
 template <BinaryOp kOp>
 Value m_inplace(Interpreter& in, const Args& a) {
   if (kOp == BinaryOp::Mul && !is_index(in, a[1])) index(in, a[1]);  // a list: refused as by a wrapper
-  return slots_of(a).inplace(in, kOp, a[0], a[1]);
+  Value answer = slots_of(a).inplace(in, kOp, a[0], a[1]);
+  // A bytearray leaves `+=` to the __radd__ of the other operand; the method asks nobody.
+  return kOp == BinaryOp::Add && answer.is(in.not_implemented) ? slots_of(a).binary(in, kOp, a[0], a[1], false, 0) : answer;
 }
 template <UnaryOp kOp>
 Value m_unary(Interpreter& in, const Args& a) {

@@ -85,6 +85,7 @@ struct SharedObjects {
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]
   uint32_t native_depth = 0;           // of recursion through C++ (RecursionGuard)
   Value stop_value;                    // Note [Stop values] in iterators.h
+  bool stop_is_raised = false, stop_is_wanted = false;
   const Object* stopped = nullptr;     // the iterator that it belongs to; compared, never followed
 };
 
