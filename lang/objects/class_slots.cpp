@@ -16,6 +16,7 @@
 #include "lang/core/names.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/sequence.h"
 #include "lang/types/dict.h"
@@ -158,6 +159,12 @@ Value t_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& oth
   const OperatorNames names = operator_names(in, op);
   const Value method = method_of(in, self, reflected ? names.reflected : names.plain);
   if (method.is_undefined()) return in.not_implemented;
+  // A sequence's own `*` is no method of a number's unless the class overrides one of the two.
+  if (op == BinaryOp::Mul && is_native_method(method) && is_native_method(method_of(in, self, reflected ? names.plain : names.reflected))) {
+    const Type* const owner = known_cast<NativeFunction>(method)->owner;
+    if (reflected && !is_index(in, other)) return in.not_implemented;
+    return owner->slots.binary(in, op, self, other, reflected, 0);
+  }
   return call_special(in, method, self, {other});
 }
 
@@ -236,8 +243,7 @@ bool t_next(Interpreter& in, const Value& self, Value& out) {
     if (error.kind != ErrorKind::StopIteration) throw;
     keep_stop_value(in, self, error.value);
   } catch (const Thrown& thrown) {
-    if (!is_error(in, thrown.exception, ErrorKind::StopIteration)) throw;
-    keep_stop_value(in, self, as_exception(thrown.exception)->fields[0]);
+    return stopped_by(in, self, thrown.exception);
   }
   return false;
 }

@@ -58,12 +58,6 @@ bool has_sequence_slots(const Value& v) {
   return type->slots.length != nullptr || is_heap_type(type);
 }
 
-// A sequence on the right of `*` was asked how often it shall be repeated; on that of `*=` where CPython's left type could be none.
-bool asks_repetition(const char* what, const Value& left, const Value& right) {
-  if ((what[0] != '*' || what[1] == '*') || !is_sequence(right) || is_sequence(left)) return false;
-  return what[1] != '=' || !has_sequence_slots(left);
-}
-
 [[gnu::cold, gnu::noinline]] Value refused(Interpreter& in, std::initializer_list<std::string_view> words) {
   return failure(in, ErrorKind::TypeError, words);
 }
@@ -75,17 +69,37 @@ bool is_below_native_sequence(const Value& v) {
   return false;
 }
 
+// Whether `+` or `*` still joins or repeats a sequence as one: a class that overrides __mul__ or __rmul__ (__add__ or __radd__) has the
+// operator of a number in place of that.
+bool keeps_sequence_slot(Interpreter& in, BinaryOp op, const Value& v) {
+  if (!v.is_object()) return false;
+  const Type* const type = v.as_object()->type;
+  if (!is_sequence(v) && !(type->type_flags & kMatchesSequence) && !is_below_native_sequence(v)) return false;
+  const Value& reflected = type_lookup(type, reflected_name(in, op));
+  return is_native_method(type_lookup(type, op == BinaryOp::Mul ? in.names->mul : in.names->add)) &&
+         (is_native_method(reflected) || (op == BinaryOp::Add && reflected.is_undefined()));
+}
+bool repeats(Interpreter& in, const Value& v) { return keeps_sequence_slot(in, BinaryOp::Mul, v); }
+
 // A class below a sequence with a __mul__ of its own is asked as a number is, and its inherited __rmul__ takes an int alone.
 [[gnu::cold, gnu::noinline]] bool repeats_by_method(Interpreter& in, const Value& right) {
   if (!is_of_script(right) || !(is_sequence(right) || is_below_native_sequence(right))) return false;
   const Value& own = type_lookup(right.as_object()->type, in.names->mul);
-  return is_function(own) && is_native_method(type_lookup(right.as_object()->type, in.names->rmul));
+  return !is_native_method(own) && is_native_method(type_lookup(right.as_object()->type, in.names->rmul));
+}
+
+// The operand that refuses to say how often the other, a sequence, is repeated, or null. `*=` asks only a right sequence whose left
+// operand has no slots of sequences in CPython.
+const Value* refused_count(Interpreter& in, const char* what, const Value& left, const Value& right) {
+  if (what[0] != '*' || what[1] == '*') return nullptr;
+  if (repeats(in, left)) return &right;
+  return (what[1] != '=' || !has_sequence_slots(left)) && repeats(in, right) ? &left : nullptr;
 }
 
 // The functions unsupported, bad_operand and incomparable return a failure (failure.h).
 [[gnu::cold, gnu::noinline]] Value unsupported(Interpreter& in, const char* what, const Value& left, const Value& right) {
-  if (asks_repetition(what, left, right))
-    return refused(in, {"can't multiply sequence by non-int of type '", type_name(in, left), "'"});
+  if (const Value* const count = refused_count(in, what, left, right))
+    return refused(in, {"can't multiply sequence by non-int of type '", type_name(in, *count), "'"});
   return refused(in, {"unsupported operand type(s) for ", what, ": '", type_name(in, left), "' and '", type_name(in, right), "'"});
 }
 
@@ -122,18 +136,18 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
   if (op != BinaryOp::Add && op != BinaryOp::Mul) return false;
   if (!left.is_object()) return false;
   const ObjectKind kind = left.as_object()->kind;
-  return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple || is_bytes(left) ||
-         is_byte_array(left);
+  return kind == ObjectKind::Str || kind == ObjectKind::List || kind == ObjectKind::Tuple || is_bytes(left) || is_byte_array(left) ||
+         (left.as_object()->type->type_flags & (kMatchesSequence | kScriptClass)) == kMatchesSequence;  // a deque, an array
 }
 bool has_own(const Value* method) {
   return method != nullptr && !method->is_undefined() && !is_native_method(*method);
 }
 bool right_before_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
-  if (!is_sequence_case(op, left)) return false;
+  if (!is_sequence_case(op, left) || (is_of_script(left) && !keeps_sequence_slot(in, op, left))) return false;
   // A class below deque or array.array has CPython's slots of sequences alone, unless it defines the method itself.
   if (is_sequence_case(op, right) || is_below_native_sequence(right))
     return is_of_script(right) && has_own(binary_special(in, right.as_object()->type, op, true));
-  return is_of_script(right) || !(is_bytes(left) || is_byte_array(left));  // natives know no bytes
+  return is_of_script(right) || is_str(left) || is_list(left) || is_tuple(left);  // natives know no other sequence
 }
 
 // CPython's int knows only ints, its float no complex number: of a subclass of a wider number they leave the answer to it,
@@ -167,6 +181,11 @@ bool is_late_in_place(Interpreter& in, BinaryOp op, const Value& left, const Val
   return own == nullptr || own->is_undefined() || own->as_object()->kind == ObjectKind::NativeFunction;
 }
 
+// `x *= seq` of an x of a script's class repeats nothing: the class has CPython's slots of sequences, if empty ones.
+bool leaves_repetition(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  return op == BinaryOp::Mul && has_sequence_slots(left) && !repeats(in, left) && !is_of_script(right) && repeats(in, right);
+}
+
 // NotImplemented when neither operand knows the operator.
 Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& right, uint8_t dying) {
   if (is_number(left) && is_number(right)) return number_binary(in, op, left, right);
@@ -182,14 +201,15 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
     if (!answer.is(in.not_implemented)) return answer;
     right_slot = nullptr;
   }
-  if (op == BinaryOp::Mul && is_sequence_case(op, left) && repeats_by_method(in, right))
+  if (op == BinaryOp::Mul && is_of_script(right) && repeats(in, left) && repeats_by_method(in, right))
     throw_failure(refused(in, {"'", type_name(in, left), "' object cannot be interpreted as an integer"}));
   if (left_slot != nullptr) {
     Value answer = left_slot(in, op, left, right, false, dying);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  if (right_slot != nullptr && !leaves_to_left(in, left, right)) return right_slot(in, op, right, left, true, dying);
-  return in.not_implemented;
+  if (right_slot == nullptr || leaves_to_left(in, left, right)) return in.not_implemented;
+  if (op == BinaryOp::Mul && repeats(in, left) && repeats(in, right)) return in.not_implemented;
+  return right_slot(in, op, right, left, true, dying);
 }
 
 CompareOp swapped(CompareOp op) {
@@ -244,7 +264,10 @@ Value inplace_answer(Interpreter& in, BinaryOp op, const Value& left, const Valu
       if (!answer.is(in.not_implemented)) return answer;
     }
   }
-  Value answer = try_binary(in, op, left, right, kNoneDying);
+  const auto own = type_of(in, left)->slots.binary;
+  Value answer = !leaves_repetition(in, op, left, right) ? try_binary(in, op, left, right, kNoneDying)
+                 : own != nullptr                    ? own(in, op, left, right, false, kNoneDying)
+                                                     : in.not_implemented;
   return answer.is(in.not_implemented) ? unsupported(in, augmented_symbol(op), left, right) : answer;
 }
 
@@ -310,7 +333,7 @@ void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Val
   const bool in_place = augmented && a->slots.inplace != nullptr,
              late = in_place && is_late_in_place(in, op, left, right);
   if (in_place && !late && f(Asked{Turn::InPlace, a, &left, &right, false, true})) return;
-  bool right_left = b->slots.binary != nullptr && a != b;
+  bool right_left = b->slots.binary != nullptr && a != b && !(augmented && leaves_repetition(in, op, left, right));
   if (right_left && is_right_alone(in, op, left, right)) {
     f(Asked{Turn::RightFirst, b, &right, &left, true, false});
     return;

@@ -5,6 +5,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class_slots.h"
 #include "lang/types/number.h"
 #include "lang/types/setup.h"
 #include "lang/core/names.h"
@@ -57,19 +58,31 @@ Value op_delitem(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-void require_sequence(Interpreter& in, const Value& v) {
-  const auto has = [&](Str* name) { return !type_lookup(type_of(in, v), name).is_undefined(); };
-  if (has(in.names->getitem) && has(in.names->add) && !is_dict(v)) return;
+// The method of a native sequence, which joins and asks no __radd__; null if a class has overridden it.
+const Value* native_method(Interpreter& in, const Value& v, Str* name) {
+  const Value& found = type_lookup(type_of(in, v), name);
+  return is_native_method(found) ? &found : nullptr;
+}
+
+// CPython joins what has a sequence's slot, and adds two objects that have items by position.
+void require_sequences(Interpreter& in, const Value& v, const Value& other) {
+  const auto has = [&](const Value& x, Str* name) { return !is_dict(x) && !type_lookup(type_of(in, x), name).is_undefined(); };
+  const Names& n = *in.names;
+  const bool adds = has(v, n.add) || has(other, n.radd);
+  if (has(v, n.getitem) && ((adds && has(other, n.getitem)) || native_method(in, v, n.add) != nullptr)) return;
   throw_error(ErrorKind::TypeError, "'%s' object can't be concatenated", std::string(type_name(in, v)).c_str());
 }
 
 Value op_concat(Interpreter& in, const Args& args) {
-  require_sequence(in, args[0]);
+  require_sequences(in, args[0], args[1]);
+  if (const Value* const method = native_method(in, args[0], in.names->add)) return call(in, *method, {args[0], args[1]});
   return binary(in, BinaryOp::Add, args[0], args[1]);
 }
 
 Value op_iconcat(Interpreter& in, const Args& args) {
-  require_sequence(in, args[0]);
+  require_sequences(in, args[0], args[1]);
+  for (Str* const name : {in.names->iadd, in.names->add})
+    if (const Value* const method = native_method(in, args[0], name)) return call(in, *method, {args[0], args[1]});
   return inplace(in, BinaryOp::Add, args[0], args[1]);
 }
 
