@@ -264,7 +264,7 @@ Value repr_slot(Interpreter& in, const Value& self) {
 }
 
 Value iter_slot(Interpreter& in, const Value& self) {
-  const size_t dimensions = view_of(self)->shape.size();
+  const size_t dimensions = as_memory_view(self)->shape.size();  // a released view refuses these first, as in CPython
   if (dimensions == 0) throw Error(ErrorKind::TypeError, "invalid indexing of 0-dim memory");
   if (dimensions != 1)
     throw Error(ErrorKind::NotImplementedError, "multi-dimensional sub-views are not implemented");

@@ -83,7 +83,7 @@ namespace {
 
 // The iterator of a container without __contains__. Whatever TypeError __iter__ raises, the container is no iterable one.
 Value iter_to_search(Interpreter& in, const Value& container) {
-  if (!(container.as_object()->type->type_flags & kScriptClass)) return iter(in, container);
+  if (!(container.as_object()->type->type_flags & (kScriptClass | kMatchesSequence))) return iter(in, container);
   try {
     return iter(in, container);
   } catch (const Error& error) {

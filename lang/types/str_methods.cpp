@@ -30,7 +30,8 @@ namespace tessera::lang {
 namespace {
 
 const Value* items_to_join(Interpreter& in, const Value& iterable, Value& holder, size_t& count) {
-  if (is_list(iterable) || is_tuple(iterable)) {
+  const auto iterates_as = [&](const Type* type) { return iterable.as_object()->type->slots.iter == type->slots.iter; };
+  if ((is_list(iterable) && iterates_as(in.types.list)) || (is_tuple(iterable) && iterates_as(in.types.tuple))) {
     holder = iterable;
   } else {
     holder = list_from(in, iterable_to_join(in, iterable));

@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "lang/core/names.h"
-#include "lang/objects/class_slots.h"
+#include "lang/objects/heap_type.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/sequence.h"
 #include "lang/types/tuple.h"
+#include "lang/types/types.h"
 #include "stdlib/python/native/native_modules.h"
 #include "stdlib/python/native/support.h"
 
@@ -34,10 +35,12 @@ Bounds bounds_of(Interpreter& in, const Args& args) {
   return {low, high};
 }
 
-void check_indexed(Interpreter& in, const Value& a) {
-  if (!a.is_object() || a.as_object()->type->slots.get_item == nullptr)
-    throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
-  if (is_dict(a) && is_native_method(type_lookup(a.as_object()->type, in.names->getitem)))
+// A dict and a mappingproxy have a length and items as mappings only: CPython refuses them where it wants a sequence. A class below dict
+// is taken, whose slots are for both.
+void refuse_mapping(Interpreter& in, const Value& a) {
+  if (!a.is_object()) return;
+  const Type* const type = a.as_object()->type;
+  if ((is_dict(a) || type == in.shared->mapping_proxy_type) && !is_heap_type(type))
     throw_error(ErrorKind::TypeError, "%s is not a sequence", std::string(type_name(in, a)).c_str());
 }
 
@@ -47,8 +50,10 @@ int64_t place(Interpreter& in, const Args& args, Bounds bounds, const Value& x) 
   const Value &a = args[0], &key = args[4];
   auto [low, high] = bounds;
   if (low < 0) throw Error(ErrorKind::ValueError, "lo must be non-negative");
+  if (high == -1 || low < high) refuse_mapping(in, a);
   if (high == -1) high = length(in, a);
-  if (low < high) check_indexed(in, a);
+  if (low < high && type_of(in, a)->slots.get_item == nullptr)
+    throw_error(ErrorKind::TypeError, "'%s' object does not support indexing", std::string(type_name(in, a)).c_str());
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const Value* const plain = plain_item_at(in, a, middle);

@@ -55,9 +55,9 @@ Value count_elements(Interpreter& in, const Args& args) {
     for_each(in, text ? list_from(in, iterable) : iterable, [&](const Value& item) { count_in(in, as_dict(mapping), item); });
     return Value::none();
   }
-  for_each(in, iterable, [&](const Value& item) {
-    const Value known = call_method(in, mapping, get, {item, Value::integer(0)});
-    set_item(in, mapping, item, binary(in, BinaryOp::Add, known, Value::integer(1)));
+  const Value items = iter(in, iterable), known = get_attr(in, mapping, get);
+  for_each(in, items, [&](const Value& item) {
+    set_item(in, mapping, item, binary(in, BinaryOp::Add, call(in, known, {item, Value::integer(0)}), Value::integer(1)));
   });
   return Value::none();
 }
