@@ -92,8 +92,8 @@ class Features:
                   'for t in ts: t.start()', 'for t in ts: t.join()', 'print(total)'],
                  ['q = queue.Queue(2)', 'def put():', f'    with contextlib.suppress(Exception): [q.put(x) for x in {self.expr("ints", 1)}[:5] if x is not None]', '    q.put(None)', 't = threading.Thread(target=put)', 't.start()', 'print(list(iter(q.get, None)))', 't.join()'],
                  ['local, seen = threading.local(), []', 'local.x = 1', 'def look(): seen.append(getattr(local, "x", "none"))', 't = threading.Thread(target=look)', 't.start()', 't.join()', 'print(seen, local.x)'],
-                 ['event, order = threading.Event(), []', 'def wait():', '    order.append(event.wait(20))', '    order.append("woken")', 't = threading.Thread(target=wait)', 't.start()', 'order.append("before")', 'event.set()', 't.join()', 'print(sorted(map(str, order)))'],
-                 ['barrier, passed = threading.Barrier(3), []', 'ts = [threading.Thread(target=lambda: passed.append(barrier.wait(20))) for _ in range(3)]', 'for t in ts: t.start()', 'for t in ts: t.join()', 'print(sorted(passed))'],
+                 ['event, order = threading.Event(), []', 'def wait():', '    order.append(event.wait(900))', '    order.append("woken")', 't = threading.Thread(target=wait)', 't.start()', 'order.append("before")', 'event.set()', 't.join()', 'print(sorted(map(str, order)))'],
+                 ['barrier, passed = threading.Barrier(3), []', 'ts = [threading.Thread(target=lambda: passed.append(barrier.wait(900))) for _ in range(3)]', 'for t in ts: t.start()', 'for t in ts: t.join()', 'print(sorted(passed))'],
                  ['async def run(): return await asyncio.to_thread(lambda: ' + self.expr('int', 1) + ')', 'show(lambda: asyncio.run(run()))']]
         return lines + self.random.choice(forms) + [f'print({got})']
 

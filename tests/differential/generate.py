@@ -452,7 +452,7 @@ class Program(Features, calls.Calls, Walks, Scopes):
                      [f'async with Recorder({self.fresh("r")!r}, {self.random.choice(EXCEPTIONS)}):', f'    print(await later({self.expr("int")}))'],
                      [f'print([j async for j in each({self.expr("ints")}[:3])])'], [f'print({{await later(j) for j in {self.expr("ints")}[:3]}})'],
                      [f'print([k async for k in (j async for j in each({self.expr("str")}[:2]))])'],
-                     ['try:', f'    await asyncio.wait_for(later({self.expr("int")}), 5)', f'except {self.random.choice(EXCEPTIONS)} as e: print(repr(e))'],
+                     ['try:', f'    await asyncio.wait_for(later({self.expr("int")}), 900)', f'except {self.random.choice(EXCEPTIONS)} as e: print(repr(e))'],
                      ['async with asyncio.TaskGroup() as group:', f'    task = group.create_task(later({self.expr("int")}))', 'print(task.result())']]
             if generates:
                 forms += [[f'yield {self.expr("any")}'], ['print("got", (yield 1))']]
@@ -465,7 +465,7 @@ class Program(Features, calls.Calls, Walks, Scopes):
         if generates:
             uses = [f'asyncio.run(take({call}))', f'asyncio.run(later({call}.__anext__().close()))', f'type({call}).__name__']
         else:
-            uses = [f'asyncio.run({call})', f'asyncio.run(together({call}, {call}))', f'{call}.close()', f'asyncio.run(asyncio.wait_for({call}, 5))']
+            uses = [f'asyncio.run({call})', f'asyncio.run(together({call}, {call}))', f'{call}.close()', f'asyncio.run(asyncio.wait_for({call}, 900))']
         return lines + [f'show(lambda: {use})' for use in self.random.sample(uses, self.random.randint(1, 2))]
 
     def closure(self, depth):

@@ -5,8 +5,9 @@
     run.py --tsr tsr --tensors --count 5000 --python /usr/bin/python3      of tensors, beside PyTorch
     run.py --tsr tsr --only 1234            one program: its text and both outputs
 
-Many programs run in one process; those that differ are run alone, made as small as they can be, and grouped by what
-differs. known.tsv lists differences that are meant, with a reason each. The last line is `N passed, N failed`.
+Many programs run in one process; those that differ are run alone, told in a line that begins with `fail`, grouped by what differs, and
+one of each group is made as small as it can be. known.tsv lists differences that are meant, with a reason each. The last line is
+`N passed, N failed`.
 """
 import argparse
 import os
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
@@ -75,43 +77,48 @@ class Comparison:
         self.known = load_known()
         self.maker = tensors if options.tensors else generate
 
-    def alone(self, statements):
+    def alone(self, statements, seconds=10):
         """Both outputs of one program."""
         text = self.maker.batch([('p', statements)])
-        ours, theirs = execute(self.tsr, text, 10), execute(self.python, text, 10)
+        ours, theirs = execute(self.tsr, text, seconds), execute(self.python, text, seconds)
         return (ours.get('p', ours.get('', '')), theirs.get('p', theirs.get('', '')))
 
-    def batch(self, seeds):
-        """The seeds of a batch whose programs differ."""
-        programs = [(f'p{seed}', self.maker.program(seed)) for seed in seeds]
-        text = self.maker.batch(programs)
+    def together(self, seeds):
+        """Both outputs of each program of a batch that differs, by seed."""
+        text = self.maker.batch([(f'p{seed}', self.maker.program(seed)) for seed in seeds])
         ours, theirs = execute(self.tsr, text, 60), execute(self.python, text, 60)
-        suspects = [seed for seed in seeds if ours.get(f'p{seed}') != theirs.get(f'p{seed}')]
+        return {seed: (ours.get(f'p{seed}', ours.get('', '')), theirs.get(f'p{seed}', theirs.get('', '')))
+                for seed in seeds if ours.get(f'p{seed}') != theirs.get(f'p{seed}')}
+
+    def batch(self, seeds):
+        """The differences of a batch, each as (seed, statements, outputs, where the program differs)."""
+        suspects = self.together(seeds)
         failures = []
         for seed in suspects:
             statements = self.maker.program(seed)
             outputs = self.alone(statements)
             if outputs[0] != outputs[1]:
-                failures.append((seed, statements, outputs))
+                failures.append((seed, statements, outputs, ''))
         if suspects and not failures:
-            seed = suspects[0]      # differs only in company
-            failures.append((seed, self.maker.program(seed), (ours.get(f'p{seed}', ours.get('', '')), theirs.get(f'p{seed}', ''))))
+            seed, outputs = next(iter(suspects.items()))
+            where = ' (only in its batch)' if seed in self.together(seeds) else ' (once; not when its batch ran again)'
+            failures.append((seed, self.maker.program(seed), outputs, where))
         return failures
 
     def reason(self, outputs):
         lines = '\n'.join(first_difference(*outputs))
         return next((reason for pattern, reason in self.known if pattern.search(lines)), None)
 
-    def shrink(self, statements, outputs, budget=80):
-        """Leaves out statements, then lines, as long as the same kind of difference remains."""
-        kind = signature(outputs)
+    def shrink(self, statements, outputs, budget=80, seconds=60):
+        """Leaves out statements, then lines, as long as the same kind of difference remains; tries end after `seconds`, as some hang."""
+        kind, end = signature(outputs), time.monotonic() + seconds
 
         def still(candidate):
             nonlocal budget
             budget -= 1
-            if budget < 0 or not candidate or not all(generate.compiles(s) for s in candidate):
+            if budget < 0 or time.monotonic() > end or not candidate or not all(generate.compiles(s) for s in candidate):
                 return False
-            got = self.alone(candidate)
+            got = self.alone(candidate, 2)
             return got[0] != got[1] and signature(got) == kind
 
         statements = drop_each(statements, still)
@@ -149,13 +156,21 @@ def signature(outputs):
     return tuple(general(s) for s in first_difference(*outputs))
 
 
+def tell(seed, outputs, where):
+    """Two short lines about a difference, which scripts/test shows."""
+    for side, line in zip(('tsr:    ', 'CPython:'), first_difference(*outputs)):
+        print(f'fail seed {seed}{where} {side} {line[:300]}', flush=True)
+
+
 def report(groups, options, comparison):
     order = sorted(groups.items(), key=lambda g: -len(g[1]))
     for kind, failures in order[:options.show]:
-        seed, statements, outputs = min(failures, key=lambda f: sum(map(len, f[1])))
-        statements = comparison.shrink(statements, outputs)
-        ours, theirs = first_difference(*comparison.alone(statements))
-        print(f'--- {len(failures)} programs, e.g. seed {seed}')
+        seed, statements, outputs, where = min(failures, key=lambda f: sum(map(len, f[1])))
+        if not where:
+            statements = comparison.shrink(statements, outputs)
+            outputs = comparison.alone(statements)
+        ours, theirs = first_difference(*outputs)
+        print(f'--- {len(failures)} programs, e.g. seed {seed}{where}')
         print(generate.source('program', statements).rstrip())
         print(f'tsr:     {ours}\nCPython: {theirs}\n', flush=True)
     if len(order) > options.show:
@@ -196,11 +211,13 @@ def main():
     with ThreadPoolExecutor(options.jobs) as pool:
         for failures in pool.map(comparison.batch, batches):
             for failure in failures:
-                reason = comparison.reason(failure[2])
+                seed, _, outputs, where = failure
+                reason = comparison.reason(outputs)
                 if reason:
                     meant[reason] += 1
                 else:
-                    groups[signature(failure[2])].append(failure)
+                    groups[signature(outputs)].append(failure)
+                    tell(seed, outputs, where)
     report(groups, options, comparison)
     for reason, count in meant.items():
         print(f'{count} meant: {reason}')

@@ -126,7 +126,7 @@ def ends(error):
 def outcome(f):
     asked[0] = 0
     try:
-        print(repr(plain(f()))[:400])
+        print(re.sub(' at 0x[0-9a-f]+', ' at 0x', repr(plain(f())))[:400])  # the cut shall not depend on the length of an address
     except BaseException as e:
         tell(e)
 

@@ -20,7 +20,7 @@ MORE_WALKS = {
                 'type("T", (#,), {})', '! #.x = 1', 'callable(#)', 'typing.cast(#, 5)', 'str(#)', '#.__module__', 'typing.Optional[#]', 'typing.Union[#, int]', 'list[#]', '#.nothing', 'len(#)', 'bool(#)', 'typing.is_typeddict(#)', '#.__mro_entries__(())', '#.__class_getitem__(int)', '#.__qualname__', 'inspect.isclass(#)'], None),
     'task': (['asyncio.Queue($tiny)', 'asyncio.Event()', 'asyncio.Lock()', 'asyncio.Semaphore($small)', 'asyncio.PriorityQueue()', 'asyncio.LifoQueue(2)', 'asyncio.Condition()', 'asyncio.BoundedSemaphore(1)', 'asyncio.Barrier(2)'],
              ['asyncio.run(within(lambda: #.put($any)))', '#.put_nowait($any)', '#.get_nowait()', '#.qsize()', '#.full()', '#.empty()', '#.set()', '#.is_set()', '#.clear()', '#.locked()', '#.release()', 'asyncio.run(within(lambda: #.acquire()))', 'asyncio.run(within(lambda: #.wait()))', 'asyncio.run(within(lambda: #.get()))', '#.task_done()', '#.maxsize', '#.notify()', 'bool(#)', '#.nothing', 'asyncio.run(several(later($small), failing_later(), later(3)))', 'asyncio.run(raced($small))',
-              'asyncio.run(canceled($tiny))', 'asyncio.run(grouped($exception))', 'asyncio.run(asyncio.wait_for(asyncio.sleep(1), 0.001))', 'asyncio.run(asyncio.gather(later(1), later($any)))', 'asyncio.run($any)', 'asyncio.run(later(1), debug=$bool)', 'asyncio.run(shielded())', 'asyncio.run(timed())', 'asyncio.iscoroutinefunction(later)', 'asyncio.get_running_loop()', 'asyncio.run(streamed($ints))', '#.parties'], None),
+              'asyncio.run(canceled($tiny))', 'asyncio.run(grouped($exception))', 'asyncio.run(asyncio.wait_for(asyncio.sleep(900), 0.001))', 'asyncio.run(asyncio.gather(later(1), later($any)))', 'asyncio.run($any)', 'asyncio.run(later(1), debug=$bool)', 'asyncio.run(shielded())', 'asyncio.run(timed())', 'asyncio.iscoroutinefunction(later)', 'asyncio.get_running_loop()', 'asyncio.run(streamed($ints))', '#.parties'], None),
     'fraction': (['fractions.Fraction($int, $int or 1)', 'fractions.Fraction($float)', 'fractions.Fraction($str)', "fractions.Fraction('-3/7')", "fractions.Fraction('1.25e2')", 'fractions.Fraction($any)', 'fractions.Fraction(decimal.Decimal("0.1"))', 'fractions.Fraction($int, $any)', 'fractions.Fraction(_normalize=False)'],
                  ['! # = # + fractions.Fraction(1, 3)', '! # = # * $int', '! # = # / $small', '! # = # ** $tiny', '! # = # ** -1', '# // 2', '# % 3', 'divmod(#, 2)', '-#', 'abs(#)', '#.numerator', '#.denominator', '#.limit_denominator($tiny)', '#.limit_denominator(100)', '#.as_integer_ratio()', 'round(#)', 'round(#, $small)', 'math.floor(#)', 'math.ceil(#)', 'math.trunc(#)', 'float(#)', 'int(#)', 'complex(#)', 'str(#)', 'repr(#)', 'format(#, $spec)', 'hash(#) == hash(float(#))',
                   '# == $any', '# < $any', '# + $any', '$any - #', '$int ** #', '# ** 0.5', '# ** #', 'pow(#, 2, 3)', 'bool(#)', 'copy.copy(#) is #', 'pickle.loads(pickle.dumps(#)) == #', '# == decimal.Decimal(1)', '# + decimal.Decimal(1)', 'sum([#, #])', 'sorted([#, 1, 0.5])', '! #.numerator = 1', 'fractions.Fraction.from_float($any)', 'fractions.Fraction.from_decimal($any)', 'statistics.mean([#, 1])', '#.real', '#.imag', '#.conjugate()', 'f"{#:>10}"', 'math.sqrt(abs(#))', 'isinstance(#, numbers.Rational)'], '#'),
@@ -329,7 +329,7 @@ async def several(*what):
 
 
 async def raced(n):
-    tasks = [asyncio.create_task(asyncio.sleep(i * 0.001, i)) for i in range(3)]
+    tasks = [asyncio.create_task(asyncio.sleep(i * 900, i)) for i in range(3)]
     done, left = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in left:
         task.cancel()
@@ -339,7 +339,7 @@ async def raced(n):
 async def canceled(n):
     async def forever():
         try:
-            await asyncio.sleep(5)
+            await asyncio.sleep(900)
         except asyncio.CancelledError as e:
             print('canceled', e.args)
             if n:
@@ -360,7 +360,7 @@ async def grouped(kind):
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(fails())
-            group.create_task(asyncio.sleep(1))
+            group.create_task(asyncio.sleep(900))
     except BaseExceptionGroup as e:
         return type(e).__name__, [repr(x) for x in e.exceptions]
 
@@ -378,7 +378,7 @@ async def shielded():
 async def timed():
     try:
         async with asyncio.timeout(0.001):
-            await asyncio.sleep(1)
+            await asyncio.sleep(900)
     except TimeoutError as e:
         return repr(e)
 
