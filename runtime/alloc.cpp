@@ -141,13 +141,6 @@ constexpr int kThreadClasses = 40;      // up to 128 KiB
 
 }  // namespace
 
-size_t block_size(size_t bytes) {
-  if (bytes > kLargest) [[unlikely]]
-    out_of_memory(bytes);
-  size_class(bytes);
-  return bytes;
-}
-
 void* allocate(size_t& bytes) {
   if (bytes > kLargest) [[unlikely]]
     out_of_memory(bytes);
@@ -164,6 +157,7 @@ void* allocate(size_t& bytes) {
     if (void* block = process_cache().take(c, bytes)) return block;
   void* block = from_system(bytes);
   if (!block) [[unlikely]] {
+    PendingLaunches::try_flush();  // frees what single ops would have freed
     trim();
     block = from_system(bytes);
     if (!block) out_of_memory(bytes);

@@ -61,8 +61,6 @@ namespace host {
 void* allocate(size_t& bytes);
 /// The same, booked on the account before the system is asked, so that a refusal leaves nothing behind.
 void* allocate(size_t& bytes, Account& account);
-/// The size, in bytes, of the block that serves a request of `bytes`.
-size_t block_size(size_t bytes);
 /// `bytes` as allocate returned it.
 void release(void* block, size_t bytes) noexcept;
 /// Gives cached blocks of this thread and of the process back to the system.

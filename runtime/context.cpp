@@ -17,6 +17,11 @@ int64_t fuses_from_setting(int64_t setting) {
   return setting <= 0 ? Context::kNever : setting == 1 ? Context::kFuses : setting;
 }
 
+int64_t fuses_from_environment() {
+  const char* const value = std::getenv("TSR_FUSE");
+  return fuses_from_setting(value != nullptr ? std::atoi(value) : 1);
+}
+
 namespace {
 
 int threads_from_environment() {
@@ -27,14 +32,9 @@ int threads_from_environment() {
   return cores ? int(cores) : 1;
 }
 
-int64_t fuses_by_environment() {
-  const char* const value = std::getenv("TSR_FUSE");
-  return value != nullptr ? fuses_from_setting(std::atoi(value)) : Context::kNever;
-}
-
 }  // namespace
 
-Context::Context() : fuses_from(fuses_by_environment()), threads(threads_from_environment()), account(Account::create()) {}
+Context::Context() : threads(threads_from_environment()), account(Account::create()) {}
 
 Context::~Context() {
   launch_queue_.reset();

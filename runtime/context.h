@@ -59,8 +59,8 @@ class Context {
   bool anomaly_mode = false;
   bool anomaly_checks_nan = true;
   bool deterministic = false;
-  static constexpr int64_t kNever = INT64_MAX, kFuses = 8192;
-  int64_t fuses_from;  // launches of pointwise ops of so many elements wait for those that follow (launch_queue); TSR_FUSE
+  static constexpr int64_t kNever = INT64_MAX, kFuses = 32768;
+  int64_t fuses_from = kNever;  // launches of pointwise ops of so many elements wait for those that follow (launch_queue)
   bool tf32 = false;  // devices may multiply float32 with 10 bits behind the point
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
@@ -132,8 +132,10 @@ class Context {
   std::vector<std::pair<Device, Account*>> device_accounts_;
 };
 
-/// What TSR_FUSE says: 0 never, 1 from the length where it pays, another number from so many elements on.
+/// Context::fuses_from for a value of TSR_FUSE: 0 never, 1 from the length where it pays, another number from so many elements on.
 int64_t fuses_from_setting(int64_t setting);
+/// The same for the environment. Without TSR_FUSE it is 1.
+int64_t fuses_from_environment();
 
 /// Enters a context on this thread for the length of a block.
 class ContextScope {

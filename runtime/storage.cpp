@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "runtime/device/backend.h"
 #include "runtime/context.h"
@@ -43,26 +44,20 @@ Storage* Storage::allocate(size_t bytes, Device device) {
 
 Storage* Storage::pending(size_t bytes, LaunchQueue& queue) {
   Account* const account = Context::current().account;
-  std::unique_ptr<Storage> s(new Storage(Kind::Pending, nullptr, bytes, kCpu));
-  s->block_bytes_ = host::block_size(bytes);
-  account->charge(s->block_bytes_);
+  std::unique_ptr<Storage> s(new Storage(Kind::Pending, &queue, bytes, kCpu));
+  size_t block_bytes = bytes;
+  s->block_ = host::allocate(block_bytes, *account);
   s->account_ = account;
-  s->block_ = &queue;
+  s->block_bytes_ = block_bytes;
   return s.release();
 }
 
-void* Storage::take_memory() {
-  size_t bytes = block_bytes_;
-  data_ = block_ = host::allocate(bytes);
-  kind_ = Kind::Block;
-  return data_;
-}
-
-void Storage::give_memory_back(LaunchQueue& queue) noexcept {
-  host::release(data_, block_bytes_);
-  data_ = nullptr;
-  block_ = &queue;
-  kind_ = Kind::Pending;
+bool Storage::exchange_blocks(Storage& other) {
+  if (block_bytes_ != other.block_bytes_ || other.device_ != device_) return false;
+  if (other.kind_ != Kind::Pending && (other.kind_ != Kind::Block || other.exposed_)) return false;
+  std::swap(block_, other.block_);
+  if (other.kind_ == Kind::Block) other.data_ = other.block_;
+  return true;
 }
 
 void Storage::flush() const { queue()->flush(); }
@@ -95,7 +90,10 @@ void Storage::destroy() noexcept {
       else device_backend(device_.type)->release(device_, stream_, block_, bytes);
       delete this;
       break;
-    case Kind::Pending: delete this; break;  // the result of a launch that was dropped before it ran
+    case Kind::Pending:  // the result of a launch that was dropped before it ran
+      host::release(block_, bytes);
+      delete this;
+      break;
     case Kind::Foreign:
       if (deleter_) deleter_(block_, data_);
       delete this;

@@ -23,8 +23,8 @@ class Storage {
   static Storage* allocate(size_t bytes, Device device);
   /// Foreign memory; deleter(context, data) runs with the last reference.
   static Storage* adopt(void* data, size_t bytes, Device device, Deleter deleter, void* context);
-  /// Memory on the host that is taken when the queue comes to write it. It is charged at once, so that a limit refuses what it refuses
-  /// without a queue.
+  /// A block on the host that a launch of the queue will write. It is allocated and charged at once, so that memory is refused where it is
+  /// refused without a queue.
   static Storage* pending(size_t bytes, LaunchQueue& queue);
   /// The same bytes with a version counter of its own (`x.data`).
   static Storage* alias(Storage* base);
@@ -45,6 +45,7 @@ class Storage {
     if (refs_.drop()) destroy();
   }
   bool unique() const { return refs_.unique(); }
+  uint32_t references() const { return refs_.value(); }
 
   /// Others than ops know its address, and may read and write there at any time.
   bool is_exposed() const { return exposed_ || kind_ == Kind::Foreign; }
@@ -52,10 +53,12 @@ class Storage {
 
   bool is_pending() const { return kind_ == Kind::Pending; }
   /// Whose launch writes a pending storage.
-  LaunchQueue* queue() const { return static_cast<LaunchQueue*>(block_); }
-  /// It waits no more, or again.
-  void* take_memory();
-  void give_memory_back(LaunchQueue& queue) noexcept;
+  LaunchQueue* queue() const { return static_cast<LaunchQueue*>(data_); }
+  /// The launch is about to write the block, or waits again.
+  void* settle() { return kind_ = Kind::Block, data_ = block_; }
+  void wait_again(LaunchQueue& queue) { kind_ = Kind::Pending, data_ = &queue; }
+  /// Gives a pending storage the block of another storage, which takes the pending one's. Returns false if the blocks differ in size.
+  bool exchange_blocks(Storage& other);
 
  private:
   friend class TensorImpl;
@@ -72,10 +75,10 @@ class Storage {
   Kind kind_;
   bool exposed_ = false;
   Device device_;
-  void* data_;
+  void* data_;  // the queue, for Pending
   size_t bytes_;
   Account* account_ = nullptr;  // whom block_bytes_ are charged to
-  void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign, the queue for Pending
+  void* block_ = nullptr;       // start of the block for Inline, deleter context for Foreign
   size_t block_bytes_ = 0;
   union {
     Deleter deleter_ = nullptr;  // of Foreign

@@ -268,6 +268,8 @@ char* Tensor::bytes() const {
 Scalar Tensor::item() const {
   check(numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
   check(!device().is_meta(), TensorErrorKind::Runtime, "Tensor.item() cannot be called on meta tensors");
+  if (PendingLaunches::any()) [[unlikely]]
+    PendingLaunches::flush();
   alignas(16) char bytes[16];
   const void* from = impl_->address();
   if (!device().is_cpu()) {

@@ -1,15 +1,13 @@
 // Chains of pointwise ops, tile by tile: every step runs on a tile by the kernel that runs it alone, so the bits are those of the
 // single ops. What a step leaves for later ones stays in the first-level cache.
-// compile: small (the time is that of the kernels)
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_job.h"
 #include "backends/cpu/threads.h"
 #include "hwy/cache_control.h"
-#include "runtime/alloc.h"
 #include "runtime/fuse/chain.h"
 
 #include <algorithm>
-#include <memory>
+#include <numeric>
 #include <vector>
 
 namespace tessera::tensor::cpu {
@@ -17,9 +15,14 @@ namespace {
 
 using Kind = ChainOperand::Kind;
 
-// Tiles whose buffers fill half of a first-level cache of 32 KiB, within bounds: a short tile pays more for its calls than it saves.
-constexpr int64_t kTileBytes = 24576, kShortestTile = 1024, kLongestTile = 4096;
-constexpr int64_t kLine = 64, kLongRow = 512;
+// Tiles whose buffers fill half of a first-level cache of 32 KiB, within bounds: a short tile pays more for its calls than it saves. Where
+// operands come from memory the processor forgets their streams during a long tile: chains of 5 and 12 ops of 10^7 floats take 4.5 and 9.8 ms
+// with tiles of 512 elements, 6.8 and 13 with 2048.
+constexpr int64_t kTileBytes = 16384, kShortestTile = 512, kLongestTile = 2048;
+constexpr int64_t kLine = 64, kLongRow = 128;
+// A row that repeats, up to this length, fills a tile, which serves until the row changes.
+constexpr int64_t kLongestPattern = 512, kVector = 16;
+constexpr int64_t kStackBytes = 65536;  // so that a chain that has begun needs no memory
 
 // How one operand of a step comes to the kernel.
 struct Source {
@@ -28,6 +31,7 @@ struct Source {
   ConvertRun load = nullptr;    // into a scratch buffer; null: it is read where it is
   alignas(16) char number[16] = {};  // a number as the kernel takes it
   int buffer = -1;              // Step: which buffer has it; -1: the memory at `address`
+  int pattern = -1;             // Spread: which buffer keeps the row that repeats; -1: there is none
   const char* address = nullptr;
 };
 
@@ -55,25 +59,50 @@ int64_t bytes_moved(const ChainCall& call) {
   return bytes;
 }
 
+// Where an element of a broadcast operand is.
+struct Place {
+  const char* from;
+  int64_t index[ChainOperand::kMostDims];
+
+  Place(const ChainOperand& o, int64_t at) : from(o.address) {
+    for (int d = 0; d < o.ndim; at /= o.sizes[d++]) {
+      index[d] = at % o.sizes[d];
+      from += index[d] * o.strides[d] * int64_t(item_size(o.dtype));
+    }
+  }
+  // n elements on, at most to the end of the row.
+  void advance(const ChainOperand& o, int64_t n) {
+    const int64_t size = int64_t(item_size(o.dtype));
+    index[0] += n, from += n * o.strides[0] * size;
+    for (int d = 0; d + 1 < o.ndim && index[d] == o.sizes[d]; d++) {
+      from += (o.strides[d + 1] - o.sizes[d] * o.strides[d]) * size;
+      index[d] = 0, index[d + 1]++;
+    }
+  }
+};
+
 class Chain {
  public:
   explicit Chain(const ChainCall& call) : call_(call) {
     past_caches_ = bytes_moved(call) > last_cache_bytes();
     find_last_uses();
+    work_.reserve(call.steps.size());
     for (size_t i = 0; i < call.steps.size(); i++)
       if (call.steps[i].needed) add(int(i));
-    const int64_t bytes = buffers_ * widest_;
-    tile_ = std::clamp(kTileBytes / std::max<int64_t>(bytes, 1) / kLine * kLine, kShortestTile, kLongestTile);
+    tile_ = std::clamp(kTileBytes / std::max<int64_t>(buffers_ * widest_, 1) / kLine * kLine, kShortestTile, kLongestTile);
+    if (past_caches_) tile_ = kShortestTile;
+    tile_ = std::min(tile_, kStackBytes / ((buffers_ + kScratch + patterns_) * widest_) / kLine * kLine);
+    if (repeats_ > 0 && repeats_ <= tile_) tile_ -= tile_ % repeats_;
     buffer_bytes_ = tile_ * widest_;
   }
 
   void run(int64_t begin, int64_t end) const {
-    size_t bytes = size_t((buffers_ + kScratch) * buffer_bytes_);
-    const std::unique_ptr<char, Free> memory(static_cast<char*>(host::allocate(bytes)), Free{bytes});
+    alignas(kLine) char memory[kStackBytes];
+    Pattern patterns[kMostPatterns];
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
       if (row_ > 0) n = std::min(n, row_ - at % row_);
-      run_tile(memory.get(), at, n, std::min(tile_, end - at - n));
+      run_tile(memory, patterns, at, n, std::min(tile_, end - at - n));
     }
     if (past_caches_) hwy::FlushStream();
   }
@@ -81,33 +110,47 @@ class Chain {
   int64_t kernels() const { return int64_t(work_.size()); }
 
  private:
+  static constexpr int kMost = ChainCall::kMostSteps;
   static constexpr int kScratch = 4;  // three operands and a result
-  struct Free {
-    size_t bytes;
-    void operator()(char* block) const { host::release(block, bytes); }
+  static constexpr int kMostPatterns = 6;
+  // What a pattern's buffer holds: n elements from place `phase` of the row of a block.
+  struct Pattern {
+    int64_t phase = -1, block = -1, n = 0;
   };
 
   void find_last_uses() {
-    last_use_.assign(call_.steps.size(), -1);
+    std::fill_n(last_use_, kMost, int8_t(-1));
+    std::fill_n(buffer_of_, kMost, int8_t(-1));
     for (size_t i = 0; i < call_.steps.size(); i++) {
       const ChainStep& step = call_.steps[i];
       for (int k = 0; step.needed && k < step.operands; k++)
-        if (step.in[k].kind == Kind::Step) last_use_[step.in[k].step] = int(i);
+        if (step.in[k].kind == Kind::Step) last_use_[step.in[k].step] = int8_t(i);
     }
-    buffer_of_.assign(call_.steps.size(), -1);
   }
 
-  int take_buffer() {
-    if (free_.empty()) return buffers_++;
-    const int buffer = free_.back();
-    free_.pop_back();
-    return buffer;
+  int8_t take_buffer() { return free_count_ ? free_[--free_count_] : int8_t(buffers_++); }
+
+  // True if the result of a step may go where its operand k is.
+  static bool may_be_overwritten(const Work& work, int k) {
+    if (!work.kernel) return false;
+    for (int other = 0; other < work.step->operands; other++) {
+      const bool same = work.in[other].buffer == work.in[k].buffer;
+      if (same && !work.store && !work.in[other].load && item_size(work.takes[other + 1]) != item_size(work.takes[0])) return false;
+    }
+    return true;
   }
 
-  // A buffer is free again behind its last reader, whose own result needs another one.
+  // A buffer is free again behind its last reader.
+  void free_buffer(const ChainOperand& operand, int reader) {
+    if (operand.kind != Kind::Step || last_use_[operand.step] != reader) return;
+    int8_t& buffer = buffer_of_[operand.step];
+    if (buffer >= 0) free_[free_count_++] = buffer;
+    buffer = -1;
+  }
+
   void add(int i) {
     const ChainStep& step = call_.steps[size_t(i)];
-    Work work;
+    Work& work = work_.emplace_back();
     work.step = &step;
     if (step.op == ChainStep::kConvert) work.takes[0] = work.takes[1] = step.in[0].dtype;
     else choose_kernel(work);
@@ -115,17 +158,12 @@ class Chain {
     if (work.takes[0] != step.dtype || !work.kernel) work.store = converter(step.dtype, work.takes[0]);
     widen(step.dtype), widen(work.takes[0]);
     work.past_caches = step.to && past_caches_;
+    for (int k = 0; k < step.operands; k++)
+      if (may_be_overwritten(work, k)) free_buffer(step.in[k], i);
     if (in_buffer(step, past_caches_)) work.buffer = take_buffer();
-    buffer_of_[size_t(i)] = work.buffer;
-    for (int k = 0; k < step.operands; k++) {
-      if (step.in[k].kind != Kind::Step) continue;
-      int& buffer = buffer_of_[step.in[k].step];
-      if (last_use_[step.in[k].step] != i || buffer < 0) continue;
-      free_.push_back(buffer);
-      buffer = -1;
-    }
-    if (work.buffer >= 0 && last_use_[size_t(i)] < 0) free_.push_back(work.buffer);
-    work_.push_back(work);
+    buffer_of_[i] = work.buffer;
+    for (int k = 0; k < step.operands; k++) free_buffer(step.in[k], i);
+    if (work.buffer >= 0 && last_use_[i] < 0) free_[free_count_++] = int8_t(work.buffer);
   }
 
   // The kernel of a call over one run, as a single op of these dtypes has.
@@ -157,13 +195,20 @@ class Chain {
       return;
     }
     if (takes != operand.dtype || operand.kind == Kind::Spread) source.load = converter(takes, operand.dtype);
-    if (operand.kind == Kind::Spread && operand.sizes[0] >= kLongRow)
+    if (operand.kind == Kind::Spread && is_pattern(operand) && patterns_ < kMostPatterns) {
+      source.pattern = patterns_++;
+      if (repeats_ == 0) repeats_ = std::lcm(operand.sizes[0], kVector);
+    } else if (operand.kind == Kind::Spread && operand.sizes[0] >= kLongRow)
       row_ = row_ > 0 ? std::min(row_, operand.sizes[0]) : operand.sizes[0];
     if (operand.kind == Kind::Flat && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
       flat_.push_back(&operand);
     if (operand.kind != Kind::Step) return;
     source.buffer = buffer_of_[operand.step];
     source.address = call_.steps[operand.step].to;
+  }
+
+  static bool is_pattern(const ChainOperand& o) {
+    return o.ndim > 1 && o.strides[0] != 0 && o.strides[1] == 0 && o.sizes[0] <= kLongestPattern;
   }
 
   void widen(DType type) { widest_ = std::max(widest_, int64_t(item_size(type))); }
@@ -179,7 +224,7 @@ class Chain {
 
   char* buffer(char* memory, int i) const { return memory + i * buffer_bytes_; }
 
-  void run_tile(char* memory, int64_t at, int64_t n, int64_t next) const {
+  void run_tile(char* memory, Pattern* patterns, int64_t at, int64_t n, int64_t next) const {
     int64_t part = 0;
     for (const Work& work : work_) {
       fetch(part++, at + n, next);
@@ -187,7 +232,7 @@ class Chain {
       run.params = work.step->params;
       run.n = n;
       for (int k = 0; k < work.step->operands; k++)
-        run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, at, n, run.step[k]);
+        run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, patterns, at, n, run.step[k]);
       char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
       char* const result = work.buffer < 0 ? there : buffer(memory, work.buffer);
       run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
@@ -197,13 +242,15 @@ class Chain {
     }
   }
 
-  const void* operand(const Source& source, char* scratch, char* memory, int64_t at, int64_t n, int64_t& step) const {
+  const void* operand(const Source& source, char* scratch, char* memory, Pattern* patterns, int64_t at, int64_t n,
+                      int64_t& step) const {
     const ChainOperand& o = *source.operand;
     step = 1;
     if (o.kind == Kind::Number) {
       step = 0;
       return source.number;
     }
+    if (source.pattern >= 0) return repeat(source, buffer(memory, buffers_ + kScratch + source.pattern), patterns[source.pattern], at, n);
     if (o.kind == Kind::Spread) return spread(source, scratch, at, n, step);
     const char* const from = source.buffer >= 0 ? buffer(memory, source.buffer) : source.address + at * int64_t(item_size(o.dtype));
     if (!source.load) return from;
@@ -211,40 +258,47 @@ class Chain {
     return scratch;
   }
 
+  // A row that repeats in each block: gathered if the buffer does not hold it.
+  static const void* repeat(const Source& source, char* kept, Pattern& pattern, int64_t at, int64_t n) {
+    const ChainOperand& o = *source.operand;
+    const int64_t block = o.sizes[0] * o.sizes[1], phase = at % o.sizes[0];
+    const bool whole = at % block + n <= block;
+    if (whole && pattern.phase == phase && pattern.block == at / block && pattern.n >= n) return kept;
+    pattern = {phase, at / block, whole ? n : 0};
+    gather(source, kept, at, n);
+    return kept;
+  }
+
   // A broadcast operand: where it is if it can be read there, else gathered row by row.
   static const void* spread(const Source& source, char* scratch, int64_t at, int64_t n, int64_t& step) {
     const ChainOperand& o = *source.operand;
-    const int64_t size = int64_t(item_size(o.dtype)), takes = int64_t(item_size(source.takes));
-    const char* from = source.address;
-    int64_t index[ChainOperand::kMostDims];
-    for (int d = 0; d < o.ndim; at /= o.sizes[d++]) {
-      index[d] = at % o.sizes[d];
-      from += index[d] * o.strides[d] * size;
-    }
-    if (n <= o.sizes[0] - index[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
+    if (n <= o.sizes[0] - at % o.sizes[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
       step = o.strides[0];
-      if (source.takes == o.dtype && step <= 1) return from;
+      if (source.takes == o.dtype && step <= 1) return Place(o, at).from;
     }
-    const bool one = step == 0;
-    step = one ? 0 : 1;
-    char* to = scratch;
-    for (int64_t left = one ? 1 : n, m; left > 0; left -= m, to += m * takes) {
-      m = std::min(left, o.sizes[0] - index[0]);
-      source.load(to, 1, from, o.strides[0], m);
-      index[0] += m, from += m * o.strides[0] * size;
-      for (int d = 0; d + 1 < o.ndim && index[d] == o.sizes[d]; d++) {
-        from += (o.strides[d + 1] - o.sizes[d] * o.strides[d]) * size;
-        index[d] = 0, index[d + 1]++;
-      }
-    }
+    if (step == 0) n = 1;
+    else step = 1;
+    gather(source, scratch, at, n);
     return scratch;
+  }
+
+  static void gather(const Source& source, char* to, int64_t at, int64_t n) {
+    const ChainOperand& o = *source.operand;
+    const int64_t takes = int64_t(item_size(source.takes));
+    Place place(o, at);
+    for (int64_t m; n > 0; n -= m, to += m * takes) {
+      m = std::min(n, o.sizes[0] - place.index[0]);
+      source.load(to, 1, place.from, o.strides[0], m);
+      place.advance(o, m);
+    }
   }
 
   const ChainCall& call_;
   std::vector<Work> work_;
   std::vector<const ChainOperand*> flat_;
-  std::vector<int> last_use_, buffer_of_, free_;
-  int buffers_ = 0;
+  int8_t last_use_[kMost], buffer_of_[kMost], free_[kMost];  // by step, and buffers without a reader
+  int free_count_ = 0, buffers_ = 0, patterns_ = 0;
+  int64_t repeats_ = 0;  // tiles of a multiple of it begin at the same place of a row that repeats; 0: there is none
   int64_t widest_ = 1, tile_ = 0, buffer_bytes_ = 0;
   int64_t row_ = 0;  // tiles end where a row of a broadcast operand does; 0: where they like
   bool past_caches_ = false;

@@ -290,8 +290,14 @@ bool tally_part(const Tensor& t, const Order& order, const Part& part, const Sto
   });
 }
 
+// Runs pending launches: one of them may write these elements.
+const char* settled_address(const Tensor& t) {
+  PendingLaunches::flush();
+  return t.impl()->address();
+}
+
 bool has_memory(const Tensor& t) {
-  return t.defined() && t.numel() > 0 && !t.device().is_meta() && t.impl()->address() != nullptr;
+  return t.defined() && t.numel() > 0 && !t.device().is_meta() && settled_address(t) != nullptr;
 }
 
 // A view of rows that lie evenly in a contiguous tensor.
@@ -343,7 +349,7 @@ Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
 }
 
 ElementReader::ElementReader(const Tensor& t)
-    : data_(t.impl()->address()), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
+    : data_(settled_address(t)), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
   with_type<kAllTypes>(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     read_ = [](const char* data, int64_t distance) { return number(reinterpret_cast<const T*>(data)[distance]); };

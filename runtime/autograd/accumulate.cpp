@@ -43,7 +43,7 @@ Dims agreed_strides(const Tensor& leaf) {
 
 // Nobody else sees its elements, so that the leaf may keep it instead of a copy.
 bool may_be_kept(const Tensor& grad, const Tensor& leaf) {
-  grad.impl()->address();  // a launch that waits holds the storage too
+  PendingLaunches::flush();  // they hold storages too
   return lies_in(grad, agreed_strides(leaf)) && grad.dtype() == leaf.dtype() && grad.storage().unique() &&
          grad.nbytes() == grad.storage().bytes();
 }

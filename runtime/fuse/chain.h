@@ -42,11 +42,15 @@ struct ChainStep {
   bool needed = true;    // by somebody outside or by a later step that is
   Scalar params[2];
   ChainOperand in[3];
-  Storage* result = nullptr;  // one reference
+  Storage* result = nullptr;  // one reference; null: a later step overwrites it
   char* to = nullptr;         // where it goes; null: it stays in its tile
+  bool settled = false;       // its storage was pending before this flush
 };
 
+/// Throws nothing but std::bad_alloc, and then before anything is written.
 struct ChainCall {
+  static constexpr int kMostSteps = 32;
+
   std::span<const ChainStep> steps;
   int64_t numel;
   Launch launch{};

@@ -1,8 +1,9 @@
-// compile: small (once for a launch of thousands of elements)
+// The launches of a Context that wait, and their runs.
 #include "runtime/fuse/launch_queue.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/context.h"
 #include "runtime/device/calls.h"
@@ -45,6 +46,37 @@ bool in_whole_vectors(const ChainStep& step) {
       row = row == 0 ? operand.sizes[0] : std::min(row, operand.sizes[0]);
   }
   return row < kShortRow || row % kVector == 0;
+}
+
+// Whether a launch that overwrites `t` changes what another operand reads: only the same element in the same tile may.
+bool reads_other_elements(const ChainOperand& operand, const Tensor& t) {
+  return operand.storage == &t.storage() &&
+         (operand.kind != ChainOperand::Kind::Flat || operand.address != t.impl()->address() || operand.dtype != t.dtype());
+}
+
+// Merges the dimensions of a step, whose broadcast operands have merged them one by one: a dimension ends where one of theirs does.
+void split_dimensions(Loop& loop, const ChainStep& step, int64_t numel) {
+  int64_t done = 1;  // elements in the dimensions before
+  int at[3] = {};
+  int64_t before[3] = {1, 1, 1};  // elements before dimension `at` of the operand
+  for (loop.ndim = 0; done < numel; loop.ndim++) {
+    int64_t end = numel;
+    for (int k = 0; k < step.operands; k++) {
+      const ChainOperand& operand = step.in[k];
+      if (operand.kind == ChainOperand::Kind::Spread) end = std::min(end, before[k] * operand.sizes[at[k]]);
+    }
+    loop.sizes[loop.ndim] = end / done;
+    loop.strides[0][loop.ndim] = done;
+    for (int k = 0; k < step.operands; k++) {
+      const ChainOperand& operand = step.in[k];
+      int64_t& stride = loop.strides[k + 1][loop.ndim];
+      stride = operand.kind == ChainOperand::Kind::Number ? 0 : done;
+      if (operand.kind != ChainOperand::Kind::Spread) continue;
+      stride = operand.strides[at[k]] * (done / before[k]);
+      if (before[k] * operand.sizes[at[k]] == end) before[k] = end, at[k]++;
+    }
+    done = end;
+  }
 }
 
 // For the length of a flush: on the queue's Context, whose stops wait for its end.
@@ -102,9 +134,9 @@ bool LaunchQueue::reads_as_step(const Tensor& t) const {
 bool LaunchQueue::find_operand(ChainOperand& operand, const Tensor& t, Ints sizes) const {
   operand.dtype = t.dtype();
   if (!t.is_contiguous() || !t.device().is_cpu() || t.has_math_bits() || is_complex(t.dtype())) return false;
-  if (t.storage().is_pending()) {
+  if (const int step = step_of(t.storage()); step >= 0) {
     operand.kind = ChainOperand::Kind::Step;
-    operand.step = uint8_t(step_of(t.storage()));
+    operand.step = uint8_t(step);
     return true;
   }
   if (t.storage().is_exposed()) return false;  // it may be written while the launch waits
@@ -112,6 +144,21 @@ bool LaunchQueue::find_operand(ChainOperand& operand, const Tensor& t, Ints size
   operand.address = t.impl()->address();
   operand.kind = ChainOperand::Kind::Flat;
   return t.numel() == numel_ || spread(operand, t, sizes);
+}
+
+bool LaunchQueue::find_operands(ChainStep& step, const Tensor* const* tensors, Ints sizes) const {
+  for (int k = 0; k < step.operands; k++)
+    if (tensors[k] && !find_operand(step.in[k], *tensors[k], sizes)) return false;
+  return in_whole_vectors(step);
+}
+
+// True if neither the launches that wait nor this one read elements of `t` in another order.
+bool LaunchQueue::may_be_overwritten(const Tensor& t, const ChainStep& step) const {
+  if (!t.is_contiguous() || t.offset() != 0 || t.has_math_bits() || t.storage().is_exposed()) return false;
+  const auto disturbs = [&](const ChainStep& other) {
+    return std::any_of(other.in, other.in + other.operands, [&](const ChainOperand& o) { return reads_other_elements(o, t); });
+  };
+  return std::none_of(steps_.begin(), steps_.end(), disturbs) && !disturbs(step);
 }
 
 // Bytes of large storages that a step would hold and no other does.
@@ -128,34 +175,59 @@ size_t LaunchQueue::held_by(const ChainStep& step, const Tensor* const* tensors)
   return bytes;
 }
 
-Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
-  const int64_t numel = numel_of(sizes);
-  if (numel < std::max<int64_t>(context_.fuses_from, 2) || numel > kMostWork / 2) return {};
+// Nothing is put off once the program is to stop.
+bool LaunchQueue::takes(int64_t numel) const {
+  return numel >= std::max<int64_t>(context_.fuses_from, 2) && numel <= kMostWork / 2 && !context_.stopping();
+}
+
+// Runs launches that this one cannot join.
+void LaunchQueue::make_room(int64_t numel, const ChainStep& step, const Tensor* const* tensors) {
   if (PendingLaunches::queue_ != nullptr && PendingLaunches::queue_ != this) PendingLaunches::flush();
   if (numel != numel_ || steps_.size() == kMostSteps || numel * int64_t(steps_.size() + 1) > kMostWork) flush();
-  const size_t held = held_by(step, tensors);
-  if (held_ + held > kMostHeld) flush();
-  for (int k = 0; k < step.operands; k++)
-    if (tensors[k] && tensors[k]->storage().is_pending() && !reads_as_step(*tensors[k])) tensors[k]->impl()->address();
+  numel_ = numel;
+  if (held_ + held_by(step, tensors) > kMostHeld) flush();
+  for (int k = 0; k < step.operands; k++) {
+    if (!tensors[k] || !waits(tensors[k]->storage()) || reads_as_step(*tensors[k])) continue;
+    flush();
+    tensors[k]->impl()->address();
+  }
+}
+
+Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
+  if (!takes(numel_of(sizes))) return {};
+  make_room(numel_of(sizes), step, tensors);
   Tensor result;
   try {
     result = Tensor::adopt(TensorImpl::create_pending(sizes, step.dtype, *this));  // may flush, for room
   } catch (const TensorError&) {
     return {};  // without the queue a dying operand may lend its memory
   }
-  numel_ = numel;
-  steps_.reserve(kMostSteps);
-  for (int k = 0; k < step.operands; k++)
-    if (tensors[k] && !find_operand(step.in[k], *tensors[k], sizes)) return {};
-  if (!in_whole_vectors(step)) return {};
-  for (int k = 0; k < step.operands; k++)
-    if (step.in[k].storage) step.in[k].storage->retain();
-  step.result = &result.storage();
-  step.result->retain();
-  steps_.push_back(step);
-  held_ += held;
-  PendingLaunches::queue_ = this;
+  if (!find_operands(step, tensors, sizes)) return {};
+  held_ += held_by(step, tensors);
+  append(step, result.storage());
   return result;
+}
+
+bool LaunchQueue::put_off_in_place(ChainStep& step, const Tensor* const* tensors, const Tensor& self) {
+  if (!takes(self.numel()) || step.dtype != self.dtype()) return false;
+  make_room(self.numel(), step, tensors);
+  if (!find_operands(step, tensors, self.sizes())) return false;
+  const int before = step_of(self.storage());
+  if (before < 0 ? !may_be_overwritten(self, step) : !reads_as_step(self)) return false;
+  held_ += held_by(step, tensors);
+  append(step, self.storage());
+  if (before >= 0) std::exchange(steps_[size_t(before)].result, nullptr)->release();
+  return true;
+}
+
+void LaunchQueue::append(const ChainStep& step, Storage& result) {
+  steps_.reserve(kMostSteps);
+  steps_.push_back(step);
+  steps_.back().result = &result;
+  result.retain();
+  for (const ChainOperand& operand : steps_.back().in)
+    if (operand.storage) operand.storage->retain();
+  PendingLaunches::queue_ = this;
 }
 
 Tensor LaunchQueue::put_off_conversion(const Tensor& t, DType to) {
@@ -174,7 +246,7 @@ void LaunchQueue::flush() {
     run();
   } catch (...) {  // they wait on
     for (ChainStep& step : steps_)
-      if (step.to) step.result->give_memory_back(*this), step.to = nullptr;
+      if (std::exchange(step.settled, false)) step.result->wait_again(*this);
     PendingLaunches::queue_ = this;
     throw;
   }
@@ -183,7 +255,7 @@ void LaunchQueue::flush() {
 
 // From the last step to the first: who else holds a result needs it, and a step needs its operands.
 void LaunchQueue::find_needed() {
-  for (ChainStep& step : steps_) step.needed = !step.result->unique();
+  for (ChainStep& step : steps_) step.needed = step.result && !step.result->unique();
   for (size_t i = steps_.size(); i-- > 0;) {
     const ChainStep& step = steps_[i];
     if (!step.needed) continue;
@@ -192,36 +264,67 @@ void LaunchQueue::find_needed() {
   }
 }
 
-void LaunchQueue::run() {
-  find_needed();
-  for (ChainStep& step : steps_)
-    if (!step.result->unique()) step.to = static_cast<char*>(step.result->take_memory());
-  const Finishing finishing(context_);
-  if (steps_.size() == 1 && is_plain(steps_[0])) {
-    if (steps_[0].needed) run_one(steps_[0]);
-  } else {
-    chain_kernel(kCpu, ChainCall{steps_, numel_});
+// True if the operand's storage has no other owner than this queue, and what the launches read of it they read before step i writes the
+// same element.
+bool LaunchQueue::is_free_for(size_t i, const ChainOperand& operand) const {
+  if (!operand.storage || operand.storage->data() != operand.address) return false;
+  uint32_t held = 0;
+  for (size_t k = 0; k < steps_.size(); k++)
+    for (const ChainOperand& other : steps_[k].in) {
+      if (other.storage != operand.storage) continue;
+      if (k > i || other.kind != ChainOperand::Kind::Flat || other.address != operand.address) return false;
+      if (item_size(other.dtype) != item_size(steps_[i].dtype)) return false;
+      held++;
+    }
+  return held == operand.storage->references();
+}
+
+// Chooses memory for the result of step i that is in the caches: that of an operand that dies, as single ops do, or the block of the first
+// result that nobody wants, which was the last one to be freed before.
+void LaunchQueue::take_warm_block(size_t i) {
+  Storage& result = *steps_[i].result;
+  for (size_t k = 0; k <= i; k++) {
+    for (const ChainOperand& operand : steps_[k].in)
+      if (is_free_for(i, operand) && result.exchange_blocks(*operand.storage)) return;
+    Storage* const other = steps_[k].result;
+    if (k < i && other && other->is_pending() && other->unique() && result.exchange_blocks(*other)) return;
   }
 }
 
-bool LaunchQueue::is_plain(const ChainStep& step) {
-  for (int k = 0; k < step.operands; k++)
-    if (step.in[k].kind == ChainOperand::Kind::Spread) return false;
-  return true;
+void LaunchQueue::run() {
+  find_needed();
+  for (size_t i = 0; i < steps_.size(); i++) {
+    ChainStep& step = steps_[i];
+    step.to = nullptr;
+    if (!step.result || step.result->unique()) continue;
+    step.settled = step.result->is_pending();
+    if (step.settled) take_warm_block(i);
+    step.to = static_cast<char*>(step.settled ? step.result->settle() : step.result->data());
+  }
+  const Finishing finishing(context_);
+  if (is_chain()) return chain_kernel(kCpu, ChainCall{steps_, numel_});
+  for (const ChainStep& step : steps_)
+    if (step.needed) run_one(step);
 }
 
-void LaunchQueue::run_one(const ChainStep& step) {
+// Single ops run by their own kernels.
+bool LaunchQueue::is_chain() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const ChainStep& step) {
+    return step.needed && std::any_of(step.in, step.in + step.operands,
+                                      [](const ChainOperand& o) { return o.kind == ChainOperand::Kind::Step; });
+  });
+}
+
+void LaunchQueue::run_one(const ChainStep& step) const {
   Loop loop;
   loop.operands = step.operands + 1;
-  loop.ndim = 1;
-  loop.numel = loop.sizes[0] = numel_;
-  loop.data[0] = step.to, loop.dtype[0] = step.dtype, loop.strides[0][0] = 1;
+  loop.numel = numel_;
+  loop.data[0] = step.to, loop.dtype[0] = step.dtype;
+  split_dimensions(loop, step, numel_);
   for (int k = 0; k < step.operands; k++) {
     const ChainOperand& operand = step.in[k];
-    const bool number = operand.kind == ChainOperand::Kind::Number;
-    loop.strides[k + 1][0] = number ? 0 : 1;
     loop.data[k + 1] = operand.address, loop.dtype[k + 1] = operand.dtype;
-    if (!number) continue;
+    if (operand.kind != ChainOperand::Kind::Number) continue;
     std::memcpy(loop.numbers[k + 1], operand.number, sizeof operand.number);
     loop.use_number(k + 1, operand.dtype);
   }
@@ -233,7 +336,7 @@ void LaunchQueue::clear() {
   for (ChainStep& step : steps_) {
     for (ChainOperand& operand : step.in)
       if (operand.storage) operand.storage->release();
-    step.result->release();
+    if (step.result) step.result->release();
   }
   steps_.clear();
   held_ = 0;

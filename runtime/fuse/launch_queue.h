@@ -18,25 +18,35 @@ class LaunchQueue {
   ~LaunchQueue();
 
   /// Takes a launch whose numbers are set; `tensors` are its other operands (null: a number), contiguous, of shapes that broadcast to
-  /// `sizes`. Answers the result, or nothing: the launch is to run at once.
+  /// `sizes`. Returns the result, or nothing: the launch is to run at once.
   Tensor put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes);
+  /// The same for a launch that overwrites `self`, which has these sizes. Returns false if the launch is to run at once.
+  bool put_off_in_place(ChainStep& step, const Tensor* const* tensors, const Tensor& self);
   /// The same for the conversion of a tensor.
   Tensor put_off_conversion(const Tensor& t, DType to);
   void flush();
 
  private:
-  static constexpr size_t kMostSteps = 32;
+  static constexpr size_t kMostSteps = ChainCall::kMostSteps;
   static constexpr size_t kMostHeld = size_t(256) << 20, kMuch = size_t(1) << 20;  // bytes of operands that single ops might have let go
   static constexpr int64_t kMostWork = int64_t(1) << 27;  // elements times steps: a tenth of a second
 
+  bool takes(int64_t numel) const;
+  void make_room(int64_t numel, const ChainStep& step, const Tensor* const* tensors);
+  bool waits(const Storage& storage) const { return storage.is_pending() || step_of(storage) >= 0; }
   bool reads_as_step(const Tensor& t) const;
+  bool find_operands(ChainStep& step, const Tensor* const* tensors, Ints sizes) const;
   bool find_operand(ChainOperand& operand, const Tensor& t, Ints sizes) const;
   int step_of(const Storage& storage) const;
+  bool may_be_overwritten(const Tensor& t, const ChainStep& step) const;
   size_t held_by(const ChainStep& step, const Tensor* const* tensors) const;
+  void append(const ChainStep& step, Storage& result);
   void find_needed();
+  bool is_free_for(size_t i, const ChainOperand& operand) const;
+  void take_warm_block(size_t i);
   void run();
-  static bool is_plain(const ChainStep& step);
-  void run_one(const ChainStep& step);
+  bool is_chain() const;
+  void run_one(const ChainStep& step) const;
   void clear();
 
   Context& context_;

@@ -448,10 +448,11 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
 }
 
 // A launch of many elements may wait for those that follow (runtime/README.md, "Launches that wait"). All else of the call is as ever.
-[[gnu::cold, gnu::noinline]] bool put_off(Call& c) {
-  if (!c.device.is_cpu() || c.out) return false;
+// Returns the result, undefined if the launch is to run at once.
+[[gnu::noinline]] Tensor put_off(const Call& c) {
+  if (!c.device.is_cpu() || c.out) return {};
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
-  if (!cannot_raise(kPointwiseRows[kernel], c.plan.lane)) return false;
+  if (!cannot_raise(kPointwiseRows[kernel], c.plan.lane)) return {};
   ChainStep step;
   step.op = kernel, step.lane = c.plan.lane, step.dtype = c.plan.result;
   step.operands = uint8_t(kernel == c.id ? c.count() : 1);
@@ -465,8 +466,9 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
     put_number(step.in[k].number, lane_number(c.in[k], c.plan), c.plan.lane);
     step.in[k].dtype = c.plan.lane;
   }
-  c.result = Context::current().launch_queue().put_off(step, tensors, c.sizes());
-  return c.waits = c.result.defined();
+  LaunchQueue& queue = Context::current().launch_queue();
+  if (!c.self) return queue.put_off(step, tensors, c.sizes());
+  return queue.put_off_in_place(step, tensors, *c.self) ? *c.self : Tensor();
 }
 
 // Short ops shall not pay for it, and stay in the caches anyway.
@@ -480,7 +482,7 @@ void allocate(Call& c) {
   if (!c.plan.widest) c.broadcast = full_shape(c.in, c.count());
   c.record = wants_grad(c.row, c.in, c.plan.result);
   if (may_wait(c)) [[unlikely]]
-    if (put_off(c)) return;
+    if (c.result = put_off(c); c.result.defined()) return void(c.waits = true);
   if (c.out) return take_out(c);
   if (c.reuse) {
     const unsigned kept = c.record ? recorded_reads(c.row, c.in) : 0;
@@ -495,6 +497,12 @@ void allocate(Call& c) {
 [[gnu::always_inline]] inline void launch(const Call& c, const Tensor& to) {
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
   call_kernel(kernel, c.in, kernel == c.id ? c.count() : 1, c.params, c.plan, to);
+}
+
+void launch_in_place(const Call& c) {
+  if (may_wait(c)) [[unlikely]]
+    if (put_off(c).defined()) return;
+  launch(c, *c.self);
 }
 
 CountedPtr<Node> node_of(const Call& c, unsigned reads, const Tensor& before = {}) {
@@ -518,7 +526,7 @@ void launch_and_record_in_place(const Call& c) {
   }
   CountedPtr<Node> node = node_of(c, reads, before);
   if (c.row.facts.nodes.in_place) node->name = c.row.facts.nodes.in_place;
-  launch(c, *c.self);
+  launch_in_place(c);
   c.self->bump_version();
   if (reads & kReadsResult) keep_result(*node, *c.self);
   Tensor handle = *c.self;
@@ -564,7 +572,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
   c.record = wants_grad(c.row, in, c.plan.result);
   if (self.requires_grad() || c.record) check_inplace(self);
   if (c.record) return launch_and_record_in_place(c);
-  launch(c, self);
+  launch_in_place(c);
   self.bump_version();
 }
 

@@ -21,7 +21,7 @@ using namespace tessera::tensor;
 namespace {
 
 struct Fusing {
-  Fusing(bool on, int threads = 1) : scope(context) { context.fuses_from = on ? Context::kFuses : Context::kNever, context.threads = threads; }
+  Fusing(bool on, int threads = 1) : scope(context) { context.fuses_from = on ? 8192 : Context::kNever, context.threads = threads; }
   Context context;
   ContextScope scope;
 };
@@ -74,6 +74,23 @@ Tensor random_op(Random& random, const std::vector<Tensor>& known, const std::ve
   }
 }
 
+/// An op in place of random operands among `known`.
+void overwrite(Random& random, const std::vector<Tensor>& known, const std::vector<Tensor>& small) {
+  const Tensor& x = known[size_t(below(random, known.size()))];
+  const Tensor& y = below(random, 4) == 0 ? small[size_t(below(random, small.size()))] : known[size_t(below(random, known.size()))];
+  if (!is_floating(x.dtype())) return;
+  switch (below(random, 5)) {
+    case 0: return void(add_(x, 1.0));
+    case 1: return void(copy_(x, mul(x, y)));
+    case 2: return void(add_(x, y));
+    case 3: {
+      const Operand in[] = {x};
+      return run_pointwise_inplace(pointwise::k_sigmoid, in);
+    }
+    default: { const Operand in[] = {x, x}; return run_pointwise_inplace(pointwise::k_mul, in); }
+  }
+}
+
 struct Program {
   Dims shape;
   std::vector<DType> types;
@@ -102,7 +119,7 @@ struct Program {
       if (what == 0) kept.push_back(known.back());
       if (what == 1) kept.push_back(known.back().view_of(known.back().sizes(), known.back().strides()));
       if (what == 2 && known.size() > 3) known.erase(known.begin());
-      if (what == 3 && below(random, 4) == 0 && known.back().dtype() != kBool) add_(known.back(), 1.0);
+      if (what == 3) overwrite(random, known, small);
     }
     kept.push_back(known.back());
     std::vector<std::string> out;
