@@ -54,6 +54,8 @@ std::string full_name(const Signature& signature, const Args& args) {
     if (owner != nullptr) return std::string(owner->name->view()) + "." + signature.function_name;
   }
   if (!is_method(args, signature) || args.callee->owner == nullptr) return signature.function_name;
+  if (args.callee->takes_class && signature.function_name != "__new__" && args.positional() != 0)  // named by the class that was asked
+    return std::string(known_cast<Type>(args.values[0])->qualname->view()) + "." + signature.function_name;
   if (signature.function_name == args.callee->owner->name->view()) return signature.function_name;
   return std::string(args.callee->owner->name->view()) + "." + signature.function_name;
 }

@@ -111,7 +111,11 @@ Value padded(Interpreter& in, const Args& args, int64_t left, int64_t right, cha
   std::memset(out->data() + static_cast<size_t>(left) + text.size(), fill, static_cast<size_t>(right));
   return is_bytes(args[0]) ? made : make_byte_array(in, out->view());
 }
-int64_t missing(const Args& args) { return args[1].as_int() - static_cast<int64_t>(self_of(args).size()); }
+// How many bytes a text lacks of the width; a negative width is compared, since the difference could overflow.
+int64_t missing(const Args& args) {
+  const auto size = static_cast<int64_t>(self_of(args).size());
+  return std::max(args[1].as_int(), size) - size;
+}
 Value ljust(Interpreter& in, const Args& args) {
   return padded(in, args, 0, missing(args), fill_of(in, args[2], "ljust"));
 }

@@ -56,6 +56,7 @@ class Target {
   const char* reason(uint32_t) const { return mapping_.is_none() ? "ordinal not in range(256)" : "character maps to <undefined>"; }
 
   bool takes(const CodecErrors::Reply&) const { return true; }
+  bool joins_faults() const { return true; }
 
  private:
   Interpreter& in_;

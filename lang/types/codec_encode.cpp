@@ -57,6 +57,8 @@ class Target {
     return reply.is_bytes ? reply.content.size() % unit == 0 : all_ascii(reply.content);
   }
 
+  bool joins_faults() const { return codec_ < Codec::Utf16; }
+
  private:
   uint32_t limit() const { return codec_ == Codec::Ascii ? 128 : 256; }
 

@@ -57,10 +57,10 @@ std::string encode_all(Interpreter& in, const Value& text, Target& target, Codec
       ++at;
       continue;
     }
-    // All the characters in a row that cannot be written are one fault.
+    // All the characters in a row that cannot be written are one fault, but in UTF-16 and UTF-32.
     const char* const reason = target.reason(c);
     size_t last = at + 1;
-    for (const char* q = next; q < end && !target.find(decode_char(q)); ++last) {}
+    for (const char* q = next; target.joins_faults() && q < end && !target.find(decode_char(q)); ++last) {}
     const CodecErrors::Reply reply = errors.encode_fault(text, at, last, reason);
     if (!target.takes(reply)) errors.throw_encode(text, at, last, reason);
     if (reply.is_bytes) {

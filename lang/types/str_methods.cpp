@@ -104,7 +104,11 @@ Value pad(Interpreter& in, const Args& args, int64_t left, int64_t right) {
   return made;
 }
 
-int64_t missing(const Args& args) { return args[1].as_int() - as_str(args[0])->length; }
+// How many characters a text lacks of the width; a negative width is compared, since the difference could overflow.
+int64_t missing(const Args& args) {
+  const int64_t length = as_str(args[0])->length;
+  return std::max(args[1].as_int(), length) - length;
+}
 
 Value ljust(Interpreter& in, const Args& args) { return pad(in, args, 0, missing(args)); }
 Value rjust(Interpreter& in, const Args& args) { return pad(in, args, missing(args), 0); }

@@ -108,12 +108,15 @@ std::string padded_number(std::string sign, const std::string& prefix, const std
 
 std::string sign_text(bool negative, const Directive& d) { return negative ? "-" : d.plus ? "+" : d.blank ? " " : ""; }
 
-// By __int__ where the format is not one of digits to a base, or by __index__. Undefined: the object has neither.
+// By __int__ where the format is not one of digits to a base, or by __index__; as int() does it, if the object is a number by __float__ alone.
+// Undefined: the object is no number.
 Value converted_to_whole(Interpreter& in, const Value& value, bool based) {
   if (!value.is_object()) return Value();
   const Value method = based ? Value() : type_lookup(value.as_object()->type, in.names->int_);
   if (!method.is_undefined()) return whole_index(in, call_special(in, method, value));
-  return type_lookup(value.as_object()->type, in.names->index).is_undefined() ? Value() : whole_index(in, value);
+  if (!type_lookup(value.as_object()->type, in.names->index).is_undefined()) return whole_index(in, value);
+  const bool is_real = !based && !type_lookup(value.as_object()->type, in.names->float_).is_undefined();
+  return is_real ? call(in, Value(in.types.integer), {value}) : Value();
 }
 
 // Whatever TypeError a conversion raises, the message is that of the format.

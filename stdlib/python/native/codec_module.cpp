@@ -47,6 +47,7 @@ Value encode(Interpreter& in, const Args& args) {
 Value decode(Interpreter& in, const Args& args) {
   const std::string encoding(text_argument(in, args[0], "encoding"));
   const bool from_text = is_str(args[1]) && codec_name(encoding).ends_with("escape");
+  if (from_text) check_encodable(in, args[1]);
   const std::string bytes(from_text ? text_of(args[1]) : std::string(BytesLike(in, args[1]).view()));
   size_t consumed = 0;
   Value text = decode_part(in, bytes, encoding, errors_argument(in, args[2]), truth(in, args[3]), consumed);
@@ -67,7 +68,10 @@ Value map_decode(Interpreter& in, const Args& args) {
 
 // The memory of a bytes-like object as bytes, or the UTF-8 of a str where `text` allows one.
 Value bytes_argument(Interpreter& in, const Args& args) {
-  if (truth(in, args[1]) && is_str(args[0])) return make_bytes(in, text_of(args[0]));
+  if (truth(in, args[1]) && is_str(args[0])) {
+    check_encodable(in, args[0]);
+    return make_bytes(in, text_of(args[0]));
+  }
   return make_bytes(in, BytesLike(in, args[0]));
 }
 
