@@ -9,6 +9,7 @@
 #include "lang/core/cycles.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/class.h"
 #include "lang/objects/own_type.h"
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
@@ -414,7 +415,28 @@ const NativeDef kMomentMethods[] = {
     {"_fields(self)", moment_fields, "All numbers from the year to the microsecond."},
 };
 
-// Dates have no hours and times no years: the names are hidden here, and each class says which of them it has.
+// Attributes of a class of datetime.tsr: dates have no hours and times no years.
+Value show_date(Interpreter& in, const Args& args) {
+  Type* const type = as_type(args[0]);
+  in.add_property(type, "year", moment_year);
+  in.add_property(type, "month", moment_month);
+  in.add_property(type, "day", moment_day);
+  type_changed(in, type);
+  return Value::none();
+}
+Value show_clock(Interpreter& in, const Args& args) {
+  Type* const type = as_type(args[0]);
+  in.add_property(type, "hour", clock_part<3600 * kSecond, 24>);
+  in.add_property(type, "minute", clock_part<60 * kSecond, 60>);
+  in.add_property(type, "second", clock_part<kSecond, 60>);
+  in.add_property(type, "microsecond", clock_part<1, kSecond>);
+  in.add_property(type, "tzinfo", moment_zone);
+  in.add_property(type, "fold", moment_fold);
+  type_changed(in, type);
+  return Value::none();
+}
+
+// The names of methods that times lack are hidden here, and the class date shows them.
 void add_moment(Interpreter& in, Module& module) {
   NativeTypeSpec spec;
   spec.name = "date";
@@ -438,15 +460,6 @@ void add_moment(Interpreter& in, Module& module) {
     dict_set_str(in, type->attributes(), intern(in, "_" + std::string(name)), method);
   }
   in.add_property(type, "_us", moment_us);
-  in.add_property(type, "_year", moment_year);
-  in.add_property(type, "_month", moment_month);
-  in.add_property(type, "_day", moment_day);
-  in.add_property(type, "_hour", clock_part<3600 * kSecond, 24>);
-  in.add_property(type, "_minute", clock_part<60 * kSecond, 60>);
-  in.add_property(type, "_second", clock_part<kSecond, 60>);
-  in.add_property(type, "_microsecond", clock_part<1, kSecond>);
-  in.add_property(type, "_tzinfo", moment_zone);
-  in.add_property(type, "_fold", moment_fold);
   set_member(in, module, "Moment", Value(type));
 }
 
@@ -482,6 +495,8 @@ void add_span(Interpreter& in, Module& module) {
 void fill_datetime(Interpreter& in, Module& module) {
   add_span(in, module);
   add_moment(in, module);
+  in.def(module, "show_date(cls, /)", "Adds the attributes of a date.", show_date);
+  in.def(module, "show_clock(cls, /)", "Adds the attributes of a time of day.", show_clock);
   in.def(module, "pack_date(year, month, day, /)", "The microseconds of a date, checked.", pack_date);
   in.def(module, "pack_clock(hour, minute, second, microsecond, /)", "Of a time of day.", pack_clock);
   in.def(module, "pack(year, month, day, hour, minute, second, microsecond, /)", "Of both.", pack);

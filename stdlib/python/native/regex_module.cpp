@@ -13,6 +13,7 @@
 #include "lang/syntax/character_names.h"
 #include "lang/types/bigint.h"
 #include "lang/types/bytes.h"
+#include "lang/types/iterators.h"
 #include "lang/types/number.h"
 #include "lang/types/unicode.h"
 #include "lang/types/setup.h"
@@ -42,7 +43,6 @@ struct MatchObject : Object {
 struct Types {
   Type* pattern;
   Type* match;
-  Type* iterator;
   Type* scanner;
 };
 
@@ -277,8 +277,6 @@ Value scanner_pattern(Interpreter&, const Args& args) {
   return object_cast<FinderObject>(args[0])->pattern;
 }
 
-Value iter_self(Interpreter&, const Value& self) { return self; }
-
 Value make_finder(Interpreter& in, const Args& args, Type* type) {
   check_string(in, args[1], *pattern_of(args[0])->program);
   const auto types = types_of(args);
@@ -293,8 +291,10 @@ Value make_finder(Interpreter& in, const Args& args, Type* type) {
   return made;
 }
 
-Value pattern_finditer(Interpreter& in, const Args& args) { return make_finder(in, args, types_of(args)->iterator); }
 Value pattern_scanner(Interpreter& in, const Args& args) { return make_finder(in, args, types_of(args)->scanner); }
+Value pattern_finditer(Interpreter& in, const Args& args) {
+  return callable_iter(in, get_attr(in, pattern_scanner(in, args), intern(in, "search")), Value::none());
+}
 
 Value pattern_split(Interpreter& in, const Args& args) {
   const regex::Program& program = *pattern_of(args[0])->program;
@@ -715,7 +715,7 @@ void destroy(Interpreter& in, Object* self) {
 Type* make_type(Interpreter& in, std::string_view name, uint32_t size, void (*destroy)(Interpreter&, Object*)) {
   NativeTypeSpec spec;
   spec.name = name;
-  spec.module = name.starts_with("SRE") ? "_sre" : name == "callable_iterator" ? "builtins" : "re";
+  spec.module = name.starts_with("SRE") ? "_sre" : "re";
   spec.size = size;
   spec.flags = kFinalType;
   Type* type = in.new_type(spec);
@@ -760,11 +760,6 @@ void fill_regex(Interpreter& in, Module& module) {
   in.add_property(types->match, "regs", match_regs);
   add_with_types(in, types->match, kMatchMethods, std::size(kMatchMethods), types);
   in.add_methods(types->match, &kClassGetItem, 1);
-
-  types->iterator = make_type(in, "callable_iterator", sizeof(FinderObject), destroy<FinderObject>);
-  types->iterator->slots.iter = iter_self;
-  types->iterator->slots.next = finder_next;
-  slot_methods(in, types->iterator);
 
   static const NativeDef kScannerMethods[] = {
       {"search(self)", scanner_search, "The next match."},
