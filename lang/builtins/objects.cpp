@@ -65,7 +65,7 @@ Value id_function(Interpreter&, const Args& args) {
 }
 
 Value format_function(Interpreter& in, const Args& args) {
-  return format(in, args[0], args[1].is_undefined() ? std::string_view() : text_of(args[1]));
+  return format(in, args[0], text_of(args[1]));
 }
 
 // Attribute names given as strings are interned, as those in source text are.
@@ -205,7 +205,7 @@ constexpr NativeDef kRows[] = {
     {"hash(obj, /)", hash_function, "Return the hash value for the given object."},
     {"id(obj, /)", id_function, "Return the identity of an object."},
     {"callable(obj, /)", callable_function, "Return whether the object is callable."},
-    {"format(value, format_spec: str = ..., /)", format_function, "Return value.__format__(format_spec)."},
+    {"format(value, format_spec: str = '', /)", format_function, "Return value.__format__(format_spec)."},
     {"getattr(object, name, default=..., /)", getattr_function, "Get a named attribute from an object.", {short_getattr, 2}},
     {"hasattr(obj, name, /)", hasattr_function, "Return whether the object has an attribute with the given name.",
      {short_hasattr, 2}},

@@ -152,7 +152,7 @@ Value open_function(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kRows[] = {
-    {"print(*values, sep=None, end=None, file=None, flush=False)", print_function,
+    {"print(*args, sep=' ', end='\n', file=None, flush=False)", print_function,
      "Print the values, separated by sep and followed by end."},
     {"input(prompt=..., /)", input_function, "Read a line from standard input, without its newline."},
     {"open", open_function, "Open a file and return a file object."},

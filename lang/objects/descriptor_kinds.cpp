@@ -166,13 +166,17 @@ Value get_doc(Interpreter& in, const Args& args) {
   return doc.empty() ? Value::none() : make_str(in, doc);
 }
 
-// "($self, iterable, /, *, key=None, reverse=False)"
+// "($self, iterable, /, *, key=None, reverse=False)", "($module, /, number, ndigits=None)"
 std::string signature_text(Interpreter& in, const NativeFunction* f) {
   using Kind = Parameter::Kind;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   const auto& parameters = signature_of(in, f)->parameters;
   bool star = false;
+  if (f->owner == nullptr && static_owner(in, f) == nullptr) {
+    add("$module");
+    if (parameters.empty() || parameters[0].kind != Kind::PositionalOnly) add("/");
+  }
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
     if (i > 0 && parameters[i - 1].kind == Kind::PositionalOnly && p.kind != Kind::PositionalOnly) add("/");
