@@ -1,5 +1,6 @@
 #include "runtime/autograd/accumulate.h"
 
+#include "runtime/autograd/engine.h"
 #include "runtime/autograd/function.h"
 #include "runtime/ops.h"
 #include "runtime/ops/memory_format.h"
@@ -69,6 +70,8 @@ void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
 
 void AccumulateGrad::take(const Tensor& arrived) {
   Tensor& grad = autograd_meta(leaf_).grad;
+  if (SweepOps* const ops = sweep_ops(); ops != nullptr && ops->accumulate(leaf_, grad, arrived)) [[unlikely]]
+    return;
   if (Context::current().grad_enabled) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);
   } else if (grad.defined()) {

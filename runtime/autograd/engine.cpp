@@ -47,7 +47,7 @@ class Engine {
     for (Start& s : starts_)
       if (Task& task = tasks_[s.task]; task.waiting == 0 && !task.queued) enqueue(s.task);
     while (!ready_.empty()) {
-      const uint32_t next = ready_.top().second;
+      const uint32_t next = ready_.top().task;
       ready_.pop();
       execute(next);
     }
@@ -74,6 +74,7 @@ class Engine {
     inline static thread_local Sweeping current;
     inline static thread_local Running* innermost = nullptr;
     inline static thread_local NodeWatch* watch = nullptr;  // per thread: whom its next sweeps tell
+    inline static thread_local SweepOps* ops = nullptr;     // per thread: who does what its sweeps do beside nodes
     inline static thread_local const char* node = nullptr;  // per thread: the name of the one that runs
     Sweeping before;
     Running* outer;
@@ -82,6 +83,8 @@ class Engine {
   friend Sweeping tessera::tensor::current_sweep();
   friend const char* tessera::tensor::running_node();
   friend NodeWatch* tessera::tensor::watch_nodes(NodeWatch* watch);
+  friend SweepOps* tessera::tensor::set_sweep_ops(SweepOps* ops);
+  friend SweepOps* tessera::tensor::sweep_ops();
   friend void tessera::tensor::queue_callback(std::function<void()> callback);
 
   struct Capture {
@@ -96,6 +99,14 @@ class Engine {
     bool is_end = false;  // an input: the sweep goes on behind it only if that leads to another one
     TensorList grads;
     std::vector<Capture> captures;
+  };
+  // Newer nodes come first; of leaves, which are all alike, the one that was ready first.
+  struct Ready {
+    uint64_t sequence;
+    uint32_t order, task;
+    bool operator<(const Ready& other) const {
+      return sequence != other.sequence ? sequence < other.sequence : order > other.order;
+    }
   };
   struct Start {
     uint32_t task, output;
@@ -154,6 +165,10 @@ class Engine {
 
   // In place where the first sum is ours alone.
   Tensor sum_of(Tensor a, Tensor b) const {
+    if (SweepOps* const ops = sweep_ops(); ops != nullptr) [[unlikely]] {
+      const GradMode mode(grad_mode_);
+      if (Tensor sum = ops->sum(a, b); sum.defined()) return sum;
+    }
     if (!grad_mode_ && a.impl()->refs.unique() && a.storage().unique() && a.is_contiguous() && a.dtype() == b.dtype() &&
         a.sizes() == b.sizes()) {
       add_(a, b);
@@ -164,7 +179,7 @@ class Engine {
 
   void enqueue(uint32_t at) {
     tasks_[at].queued = true;
-    ready_.push({tasks_[at].node->sequence, at});
+    ready_.push({tasks_[at].node->sequence, ++queued_, at});
   }
 
   void execute(uint32_t at) {
@@ -315,7 +330,8 @@ class Engine {
   std::vector<Task> tasks_;
   std::vector<CountedPtr<Node>> roots_;  // hold the graph while it is swept
   std::vector<Start> starts_;
-  std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
+  std::priority_queue<Ready> ready_;
+  uint32_t queued_ = 0;
   SweepStreams streams_;
   TensorList captured_;
 };
@@ -418,6 +434,8 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
 Sweeping current_sweep() { return Engine::Running::current; }
 const char* running_node() { return Engine::Running::node; }
 
+SweepOps* set_sweep_ops(SweepOps* ops) { return std::exchange(Engine::Running::ops, ops); }
+SweepOps* sweep_ops() { return Engine::Running::ops; }
 NodeWatch* watch_nodes(NodeWatch* watch) { return std::exchange(Engine::Running::watch, watch); }
 
 void queue_callback(std::function<void()> callback) {

@@ -46,6 +46,20 @@ class NodeWatch {
 /// Sweeps that begin from now on tell it; null: nobody. Answers who was told before.
 NodeWatch* watch_nodes(NodeWatch* watch);
 
+/// Does what sweeps do with gradients beside running nodes, in place of the engine. An undefined result leaves it to the engine.
+class SweepOps {
+ public:
+  virtual Tensor sum(const Tensor& a, const Tensor& b) = 0;
+  /// Takes up a gradient in a leaf's `.grad`. Returns false to leave it to the engine.
+  virtual bool accumulate(const Tensor& leaf, Tensor& grad, const Tensor& arrived) = 0;
+
+ protected:
+  ~SweepOps() = default;
+};
+/// Sweeps of this thread ask it; null: nobody. Returns who was asked before.
+SweepOps* set_sweep_ops(SweepOps* ops);
+SweepOps* sweep_ops();
+
 /// Calls it when the sweep that this thread is in has run.
 void queue_callback(std::function<void()> callback);
 

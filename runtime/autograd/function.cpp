@@ -54,7 +54,8 @@ struct FunctionNode final : Node {
         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  "
         "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)");
     if (g.dtype() != input.dtype) g = to_dtype(g, input.dtype);
-    check(g.device() == input.device, TensorErrorKind::Runtime, "Function ", name,
+    const bool is_hollow = g.device().is_meta() && g.storage().is_exposed();  // stands for an object of a host
+    check(g.device() == input.device || is_hollow, TensorErrorKind::Runtime, "Function ", name,
           " returned an invalid gradient at index ", i, " - expected device ", input.device.str(), " but got ",
           g.device().str());
     return g;

@@ -91,6 +91,8 @@ class Caster {
  private:
   // A block casts a weight once: what is made of it later shares the cast, also where it is recorded.
   Value cast_tensor(const Value& v, DType to) const {
+    if ((state_.modes & kDispatches) != 0) [[unlikely]]
+      return call_method(in_, v, intern(in_, "to"), {state_.dtypes[static_cast<int>(to)]});
     const Tensor& t = tensor_of(v);
     Value& weights = state_.autocast.weights;
     const bool keeps = state_.autocast.cache && to == lower() && t.dtype() == kFloat32 && t.requires_grad() &&

@@ -11,6 +11,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/function.h"
 #include "runtime/ops/math_bits.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/graph_hooks.h"
 #include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_cycles.h"
@@ -110,9 +111,18 @@ TensorList tensors_of(Interpreter& in, const Value& v) {
 }
 
 // Gradients to start from, as the engine takes them.
-TensorList gradients_of(Interpreter& in, const Value& v) {
-  TensorList list = tensors_of(in, v);
-  for (Tensor& t : list) t = resolved(t);
+TensorList gradients_of(Interpreter& in, const Value& v, const Value& roots) {
+  TensorList list;
+  if (!v.is_none())
+    for (const Value& item : *as_tuple(v)) {
+      if (!item.is_none()) expect_tensor(in, item, "element");
+      list.push_back(item.is_none() ? Tensor() : to_gradient(in, item));
+    }
+  if ((torch_state(in).modes & kDispatches) == 0) [[likely]]
+    return list;
+  list.resize(std::max<size_t>(list.size(), as_tuple(roots)->size));
+  for (size_t i = 0; i < as_tuple(roots)->size; ++i)
+    if (!list[i].defined()) list[i] = first_gradient(in, as_tuple(roots)->items[i]);
   return list;
 }
 
@@ -158,8 +168,9 @@ Value queue(Interpreter& in, const Args& args) {
 
 Value run_backward(Interpreter& in, const Args& args) {
   const NotedSweeps noted(in);
+  const DispatchedSweeps dispatched(in);
   return in_torch(in, args[0], [&] {
-    backward(points_of(in, args[0]), gradients_of(in, args[1]), truth(in, args[2]), truth(in, args[3]),
+    backward(points_of(in, args[0]), gradients_of(in, args[1], args[0]), truth(in, args[2]), truth(in, args[3]),
              points_of(in, args[4]));
     return Value::none();
   });
@@ -167,8 +178,9 @@ Value run_backward(Interpreter& in, const Args& args) {
 
 Value run_grad(Interpreter& in, const Args& args) {
   const NotedSweeps noted(in);
+  const DispatchedSweeps dispatched(in);
   return in_torch(in, args[0], [&] {
-    return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), gradients_of(in, args[2]),
+    return wrap_list(in, grad(points_of(in, args[0]), points_of(in, args[1]), gradients_of(in, args[2], args[0]),
                               truth(in, args[3]), truth(in, args[4]), truth(in, args[5])));
   });
 }
@@ -213,7 +225,7 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
   Tuple* tuple = new_tuple(in, list.size());
   const Value holder = Value::adopt(tuple);
   for (size_t i = 0; i < list.size(); ++i)
-    tuple->items[i] = list[i].defined() ? wrap_tensor(in, list[i]) : Value::none();
+    tuple->items[i] = list[i].defined() ? wrap_gradient(in, list[i]) : Value::none();
   return holder;
 }
 

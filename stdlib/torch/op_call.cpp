@@ -8,6 +8,7 @@
 #include "runtime/ops/pinned.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/batching.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/op_example.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/profiler_events.h"
@@ -212,6 +213,10 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
     return result;
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
+  if ((state.modes & kDispatches) != 0) {
+    const std::string name = std::string(function.entries.front()->name) + (function.is_inplace ? "_" : "");
+    if (auto answer = dispatch_at_door(in, name, args)) return *std::move(answer);
+  }
   if ((state.modes & kVmaps) != 0 && function.entries.front()->has(tensor::kRandom))
     return in_torch(in, args, [&] { return draw_for_batch(in, state, function, args); });
   const NotedCall noted(in, function.entries.front()->name, args, function.is_inplace);

@@ -74,6 +74,21 @@ struct ProfilerEvents {
   bool with_shapes = false, with_stack = false, is_full = false;
 };
 
+// Who is asked below autograd: dispatch.h.
+struct DispatchModes {
+  Value modes;  // a list of TorchDispatchMode objects, innermost last; undefined: none was entered
+  bool classes_off = false;
+};
+
+// Tensors without memory: Note [Hollow tensors] in dispatch.h.
+struct HollowTable;
+struct HollowRows {
+  std::shared_ptr<HollowTable> table;  // null: there are none
+  HollowRows() = default;
+  HollowRows(const HollowRows&) = delete;
+  ~HollowRows();
+};
+
 struct TorchState {
   static constexpr size_t kRecentSizes = 16;  // a power of two
 
@@ -92,6 +107,8 @@ struct TorchState {
   FunctionModes function_modes;
   ProfilerEvents profiler;
   VmapLevel vmap;
+  DispatchModes dispatch;
+  HollowRows hollow;
   bool device_error_told = false;  // a device's driver refused something, and the script was told
   bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;  // t.storage()

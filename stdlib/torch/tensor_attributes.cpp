@@ -6,6 +6,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/math_bits.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/tensor_type.h"
@@ -19,11 +20,12 @@ Value shape(Interpreter& in, const Args& args) { return wrap_size(in, self_of(ar
 Value dtype(Interpreter& in, const Args& args) {
   return torch_state(in).dtypes[static_cast<int>(self_of(args).dtype())];
 }
-Value device(Interpreter& in, const Args& args) { return wrap_device(in, self_of(args).device()); }
+Device device_of(Interpreter& in, const Args& args) { return shown_device(torch_state(in), self_of(args)); }
+Value device(Interpreter& in, const Args& args) { return wrap_device(in, device_of(in, args)); }
 Value ndim(Interpreter&, const Args& args) { return Value::integer(self_of(args).dim()); }
-Value is_cpu(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cpu()); }
-Value is_cuda(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_cuda()); }
-Value is_meta(Interpreter&, const Args& args) { return Value::boolean(self_of(args).device().is_meta()); }
+Value is_cpu(Interpreter& in, const Args& args) { return Value::boolean(device_of(in, args).is_cpu()); }
+Value is_cuda(Interpreter& in, const Args& args) { return Value::boolean(device_of(in, args).is_cuda()); }
+Value is_meta(Interpreter& in, const Args& args) { return Value::boolean(device_of(in, args).is_meta()); }
 Value is_false(Interpreter&, const Args&) { return Value::boolean(false); }
 Value itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(self_of(args).dtype())));
@@ -57,7 +59,7 @@ Value grad_fn(Interpreter& in, const Args& args) {
 
 Value grad(Interpreter& in, const Args& args) {
   const AutogradMeta* meta = self_of(args).impl()->autograd;
-  if (meta != nullptr && meta->grad.defined()) return wrap_tensor(in, meta->grad);
+  if (meta != nullptr && meta->grad.defined()) return wrap_gradient(in, meta->grad);
   if (meta != nullptr && !meta->retains_grad && !is_leaf(self_of(args)))
     in_torch(in, args[0], [] {
       Context::current().warn(
@@ -104,7 +106,7 @@ Value set_grad(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
   check_assigned_grad(g, t);
-  meta.grad = resolved(g);
+  meta.grad = to_gradient(in, args[1]);
   return Value::none();
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_cycles.h"
 
@@ -15,9 +16,10 @@ namespace {
 Value backward_from(Interpreter& in, const Args& args) {
   if (args[1].is_none() && args[4].is_none()) {  // as every training step calls it
     const NotedSweeps noted(in);
+    const DispatchedSweeps dispatched(in);
     in_torch(in, args, [&] {
       const bool create = truth(in, args[3]);
-      backward({self_of(args)}, {}, args[2].is_none() ? create : truth(in, args[2]), create);
+      backward({self_of(args)}, {first_gradient(in, args[0])}, args[2].is_none() ? create : truth(in, args[2]), create);
     });
     return Value::none();
   }
@@ -26,7 +28,10 @@ Value backward_from(Interpreter& in, const Args& args) {
               {args[0], args[1], args[2], args[3], Value::none(), args[4]});
 }
 
-Value detach(Interpreter& in, const Args& args) { return wrap_tensor(in, detached(self_of(args))); }
+Value detach(Interpreter& in, const Args& args) {
+  if (auto answer = dispatch(in, "detach", Args{args.values, 1})) return *std::move(answer);
+  return wrap_tensor(in, detached(self_of(args)));
+}
 
 Value detach_inplace(Interpreter& in, const Args& args) {
   in_torch(in, args, [&] { detach_(self_of(args)); });

@@ -8,6 +8,7 @@
 #include "runtime/ops/math_bits.h"
 #include "stdlib/torch/call_refusal.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/to.h"
 
@@ -17,6 +18,11 @@ namespace {
 Value converted(Interpreter& in, const Args& args, DType dtype, Device device, bool copy, const char* format = nullptr,
                 bool wait = true) {
   const NotedCall noted(in, "to", args);
+  if ((torch_state(in).modes & kDispatches) != 0) [[unlikely]] {
+    const Value given[] = {args[0], torch_state(in).dtypes[static_cast<int>(dtype)], wrap_device(in, device),
+                           Value::boolean(copy), format == nullptr ? Value::none() : make_str(in, format)};
+    if (auto answer = dispatch_at_door(in, "to", Args{given, 5})) return *std::move(answer);
+  }
   return in_torch(in, args[0], [&] {
     const Tensor& self = self_of(args);
     Tensor result = format ? tensor_to(self, dtype, device, copy, format) : tensor_to(self, dtype, device, copy, wait);

@@ -4,6 +4,7 @@
 #include "lang/core/protocol.h"
 #include "runtime/autograd/function.h"
 #include "runtime/ops/math_bits.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/graph.h"
 
 namespace tessera::stdlib {
@@ -32,12 +33,12 @@ std::string hook_name(Interpreter& in, const Value& hook) {
 }  // namespace
 
 Tensor ScriptHook::operator()(const Tensor& grad) const {
-  const Value result = call(*in, function, {wrap_tensor(*in, grad)});
+  const Value result = call(*in, function, {wrap_gradient(*in, grad)});
   if (result.is_none()) return {};
   if (!is_tensor(torch_state(*in), result))
     throw Error(ErrorKind::TypeError,
                 "expected Variable, but hook returned '" + std::string(type_name(*in, result)) + "'");
-  return hook_result(grad, resolved(tensor_of(result)), hook_name(*in, function));
+  return hook_result(grad, to_gradient(*in, result), hook_name(*in, function));
 }
 
 namespace {
@@ -81,7 +82,7 @@ TensorList ScriptBackward::operator()(const TensorList& grads, const TensorList&
   for (const Value& item : *object_cast<Tuple>(answer)) {
     if (!item.is_none() && !is_tensor(torch_state(*in), item))
       throw Error(ErrorKind::RuntimeError, "expected Variable or None (got " + std::string(type_name(*in, item)) + ")");
-    list.push_back(item.is_none() ? Tensor() : resolved(tensor_of(item)));
+    list.push_back(item.is_none() ? Tensor() : to_gradient(*in, item));
   }
   return list;
 }

@@ -1,6 +1,7 @@
 // The type torch.Tensor, and its methods that are no ops: those of the themes (tensor_methods.h), operators by name, and those that are
 // written in the language.
 #include "stdlib/torch/tensor_methods.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/torch_function.h"
 
 #include "lang/core/bind.h"
@@ -87,6 +88,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
                                      MethodTables{kPlainOperators, kOperators}})
     add_tables(in, type, tables);
   add_torch_function_methods(in, type);
+  add_dispatch_methods(in, type);
   for (const char* name : kScriptMethods) add_own(in, type, in.new_function(name, "", call_script));
   dict_set_str(
       in, type->attributes(), intern(in, "_make_subclass"),

@@ -5,6 +5,7 @@
 #include "lang/core/protocol.h"
 #include "lang/types/bigint.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/tensor_type.h"
 
@@ -21,6 +22,8 @@ Value number_of(Interpreter& in, const Tensor& t) {
 // float(t), int(t): the same as item(), refused with other words.
 Value as_number(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
+  if (auto answer = t.numel() == 1 ? dispatch(in, "_local_scalar_dense", Args{args.values, 1}) : std::nullopt)
+    return *std::move(answer);
   return in_torch(in, args, [&] {
     check(t.numel() == 1, TensorErrorKind::Value, "only one element tensors can be converted to Python scalars");
     return number_of(in, t);
@@ -30,6 +33,8 @@ Value as_number(Interpreter& in, const Args& args) {
 Value item(Interpreter& in, const Args& args) {
   const Tensor& t = self_of(args);
   const NotedCall noted(in, "item", args);
+  if (auto answer = t.numel() == 1 ? dispatch(in, "_local_scalar_dense", Args{args.values, 1}) : std::nullopt)
+    return *std::move(answer);
   return in_torch(in, args, [&] {
     check(t.numel() == 1, TensorErrorKind::Runtime, "a Tensor with ", t.numel(),
           " elements cannot be converted to Scalar");

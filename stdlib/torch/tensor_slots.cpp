@@ -10,6 +10,7 @@
 #include "lang/types/list.h"
 #include "runtime/format.h"
 #include "runtime/ops/math_bits.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/index.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/profiler_events.h"
@@ -73,11 +74,17 @@ Tensor reciprocal_of(Interpreter& in, const Tensor& t) {
   return tensor_of(call_op_by_name(in, "reciprocal", {&operand, 1, nullptr, nullptr}));
 }
 
+// `x / tensor` with a reflected operator, as calls.
+Value call_reflected_division(Interpreter& in, const Value& given, const Value& right) {
+  const Value operands[] = {call_op_by_name(in, "reciprocal", {&right, 1, nullptr, nullptr}), given};
+  return call_op_by_name(in, "mul", {operands, 2, nullptr, nullptr});
+}
+
 // `number op tensor` in PyTorch's own terms: reciprocal times the number. Times one is left out where no graph shows it.
 Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, const FastPaths& mul) {
   const Tensor inverse = reciprocal_of(in, right);
   if (number.equals(1.0) && !inverse.requires_grad()) return wrap_tensor(in, inverse);
-  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]] {
+  if ((torch_state(in).modes & kNamesCalls) != 0) [[unlikely]] {
     const Value operands[] = {wrap_tensor(in, inverse), wrap_number(in, number)};
     return call_op_by_name(in, "mul", {operands, 2, nullptr, nullptr});
   }
@@ -118,6 +125,8 @@ bool keeps_order(BinaryOp op) {
 // `number op tensor` as calls, under the names that PyTorch's profile has.
 [[gnu::noinline, gnu::cold]] Value call_number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number,
                                                          const Value& given, const Value& right) {
+  if (op == BinaryOp::TrueDiv && (torch_state(in).modes & kDispatches) != 0)
+    return call_reflected_division(in, given, right);
   if (op == BinaryOp::TrueDiv) return number_op_tensor(in, op, number, tensor_of(right), 0);
   const bool turns = op == BinaryOp::Sub || keeps_order(op);
   const Value operands[] = {turns ? right : given, turns ? given : right};
@@ -135,6 +144,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   if (entry == nullptr) return in.not_implemented;
   if (reflected && is_tensor(state, other)) {
     if (keeps_order(op)) return tensor_binary(in, op, self, other, false, 0);
+    if (op == BinaryOp::TrueDiv && (state.modes & kDispatches) != 0) return call_reflected_division(in, other, self);
     if (op == BinaryOp::TrueDiv)
       return in_torch(in, self, [&] {
         const FastPaths& mul = state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast;
@@ -144,7 +154,7 @@ Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value
   const Value& left = reflected ? other : self;
   const Value& right = reflected ? self : other;
   const Value operands[] = {left, right};
-  const bool notes = (state.modes & kProfiles) != 0;
+  const bool notes = (state.modes & kNamesCalls) != 0;
   const bool is_called = notes || ((state.modes & kAutocasts) != 0 && (op == BinaryOp::MatMul || op == BinaryOp::Pow));
   if (is_tensor(state, other)) {
     return in_torch(in, operands, [&] {
@@ -189,7 +199,7 @@ Value tensor_inplace(Interpreter& in, BinaryOp op, const Value& self, const Valu
   const Value operands[] = {self, other};
   in_torch(in, self, [&] { check_may_write(tensor_of(self)); });
   Scalar number;
-  const bool direct = !tensor_of(self).has_math_bits() && (state.modes & kProfiles) == 0;
+  const bool direct = !tensor_of(self).has_math_bits() && (state.modes & kNamesCalls) == 0;
   if (direct && is_tensor(state, other) && entry->fast.binary_inplace != nullptr) {
     in_torch(in, operands, [&] { entry->fast.binary_inplace(tensor_of(self), Plain(tensor_of(other))); });
   } else if (direct && to_scalar(other, number) && entry->fast.scalar_inplace != nullptr) {
@@ -214,7 +224,7 @@ Value tensor_unary(Interpreter& in, UnaryOp op, const Value& self) {
   if (op == UnaryOp::Invert && (is_floating(type) || is_complex(type)))
     throw Error(ErrorKind::TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   const OpEntry* entry = torch_state(in).unary_ops[static_cast<size_t>(op)];
-  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
+  if ((torch_state(in).modes & kNamesCalls) != 0) [[unlikely]]
     return call_op_by_name(in, entry->name, {&self, 1, nullptr, nullptr});
   return in_torch(in, self, [&] { return wrap_tensor(in, entry->fast.unary(Plain(tensor_of(self)))); });
 }
@@ -236,7 +246,7 @@ Value tensor_compare(Interpreter& in, CompareOp op, const Value& self, const Val
   const FastPaths& fast = state.compare_ops[static_cast<size_t>(op)]->fast;
   const Value operands[] = {self, other};
   Scalar number;
-  if ((state.modes & kProfiles) != 0 && (is_tensor(state, other) || to_scalar(other, number))) [[unlikely]]
+  if ((state.modes & kNamesCalls) != 0 && (is_tensor(state, other) || to_scalar(other, number))) [[unlikely]]
     return call_op_by_name(in, state.compare_ops[static_cast<size_t>(op)]->name, {operands, 2, nullptr, nullptr});
   if (is_tensor(state, other))
     return in_torch(in, operands,
@@ -253,6 +263,8 @@ bool tensor_truth(Interpreter& in, const Value& self) {
     if (answer->is_bool()) return answer->as_bool();
     throw Error(ErrorKind::TypeError, "__bool__ should return bool, returned " + std::string(type_name(in, *answer)));
   }
+  if (tensor_of(self).numel() == 1)
+    if (const auto number = dispatch(in, "_local_scalar_dense", Args{&self, 1})) return truth(in, *number);
   return in_torch(in, self, [&] {
     const Tensor& t = tensor_of(self);
     check(t.numel() != 0, TensorErrorKind::Runtime, "Boolean value of Tensor with no values is ambiguous");
@@ -306,17 +318,25 @@ bool has_instance(const Value& key) {
                        : is_instance(key);
 }
 
+[[gnu::noinline, gnu::cold]] Value get_item_under_modes(Interpreter& in, const Value& self, const Value& key) {
+  if (auto answer = ask(in, "__getitem__", {self, key})) return *std::move(answer);
+  const Value operands[] = {self, key};
+  if (auto answer = dispatch(in, "__getitem__", Args{operands, 2})) return *std::move(answer);
+  return (torch_state(in).modes & kProfiles) != 0 ? get_item_noted(in, self, key) : get_tensor_item(in, self, key);
+}
+
 Value get_item_at_door(Interpreter& in, const Value& self, const Value& key) {
   if (has_instance(key)) [[unlikely]]
     if (auto answer = ask_at_door(in, "__getitem__", {self, key})) return *std::move(answer);
-  if (auto answer = ask(in, "__getitem__", {self, key})) return *std::move(answer);
-  if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
-    return get_item_noted(in, self, key);
+  if (torch_state(in).modes != 0) [[unlikely]]
+    return get_item_under_modes(in, self, key);
   return get_tensor_item(in, self, key);
 }
 
 void set_item_at_door(Interpreter& in, const Value& self, const Value& key, const Value& value) {
   if (ask(in, "__setitem__", {self, key, value})) return;
+  const Value operands[] = {self, key, value};
+  if (dispatch(in, "__setitem__", Args{operands, 3})) return;
   if ((torch_state(in).modes & kProfiles) != 0) [[unlikely]]
     return set_item_noted(in, self, key, value);
   set_tensor_item(in, self, key, value);

@@ -18,10 +18,11 @@ struct ThreadModes {
   FunctionModes function_modes{};
   int64_t fuses_from = tensor::Context::kNever;
   VmapLevel vmap{};
+  DispatchModes dispatch{};
 };
 
-// The bit kHasSubclasses is common to all threads; the other modes belong to one thread.
-constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses);
+// What classes there are is common to all threads; the other modes belong to one thread.
+constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses | kHasDispatchClasses);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.
 void save_modes(Interpreter& in, void** mine) {
@@ -32,7 +33,8 @@ void save_modes(Interpreter& in, void** mine) {
   const tensor::Context& context = state.context;
   *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks,
                                        state.modes,          state.autocast,         state.function_modes,
-                                       context.fuses_from,   state.vmap};
+                                       context.fuses_from,   state.vmap,
+                                       state.dispatch};
 }
 
 // Moves the kept modes out, so that the kept record holds no object: the main thread's record is freed after the interpreter's heap.
@@ -49,6 +51,7 @@ void load_modes(Interpreter& in, void** mine) {
   state.function_modes = std::move(modes.function_modes);
   state.context.fuses_from = modes.fuses_from;
   state.vmap = std::move(modes.vmap);
+  state.dispatch = std::move(modes.dispatch);
   state.context.host_stops = in.stops;
 }
 

@@ -17,6 +17,7 @@
 #include "lang/vm/vm.h"
 #include "runtime/ops/views.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -247,6 +248,7 @@ bool wants_to_be_asked(Interpreter& in, const TorchState& state, const Type* typ
 void adjust_tensor_subclass(Interpreter& in, Type* type) {
   TorchState& state = torch_state(in);
   const bool asks = wants_to_be_asked(in, state, type);
+  note_dispatching_class(in, type);
   type->type_flags = asks ? type->type_flags | kAsksFirst : type->type_flags & ~kAsksFirst;
   if (asks) state.modes |= kHasSubclasses, type->slots.get_attr = attribute_of_subclass;
   else if (type->slots.get_attr == attribute_of_subclass) type->slots.get_attr = nullptr;

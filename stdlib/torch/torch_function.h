@@ -21,7 +21,10 @@ enum DoorMode : uint32_t {
   kHasFunctionModes = 4,  // a TorchFunctionMode is entered
   kProfiles = 8,          // torch.profiler notes what is called
   kVmaps = 16,            // torch.vmap runs: random numbers are each example's own
+  kHasDispatchModes = 32,    // a TorchDispatchMode is entered
+  kHasDispatchClasses = 64,  // there is a class whose __torch_dispatch__ is to be asked
 };
+constexpr uint32_t kDispatches = kHasDispatchModes | kHasDispatchClasses;
 
 // Whether a value is a tensor of a class that is to be asked.
 inline bool asks_torch_function(const Value& v) {
@@ -46,8 +49,9 @@ inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::i
   return ask_at_door(in, method, operands, form);
 }
 
-// Modes under which an operator goes through call_op instead of its fast pointer.
-constexpr uint32_t kNotShort = kAutocasts | kProfiles;
+// Modes under which each call of an op has the name that PyTorch has for it; modes under which an operator goes through call_op instead of its fast pointer.
+constexpr uint32_t kNamesCalls = kProfiles | kDispatches;
+constexpr uint32_t kNotShort = kAutocasts | kNamesCalls;
 
 // The value with its tensors, in tuples and lists too, replaced by what `replace` makes of each.
 Value replace_tensors(Interpreter& in, const TorchState& state, const Value& v,

@@ -22,6 +22,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/dlpack_capsule.h"
+#include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
@@ -66,7 +67,9 @@ Value make_tensor(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
     Tensor made = tensor_from_data(in, args[0], args[1], args[2], true);
     if (truth(in, args[4])) made = pin_memory(made);
-    return finish(in, std::move(made), args[3]);
+    const Value fresh = finish(in, std::move(made), args[3]);
+    auto answer = dispatch(in, "lift_fresh", Args{&fresh, 1});
+    return answer ? *std::move(answer) : fresh;
   });
 }
 
@@ -227,7 +230,8 @@ const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor an
 const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
     {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
-    {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"}};
+    {"autocast", "torch.amp"},       {"ops", "torch._dispatch"},
+           {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"}};
 
 Value tag(Interpreter& in, Type* type, const char* text) {
   auto* object = make_object<TagObject>(in, type);
@@ -285,6 +289,8 @@ Value missing_in_ops(Interpreter& in, Module&, Str* name) {
   std::span<const OpEntry* const> entries = find_op(registered);
   const bool inplace = entries.empty() && registered.ends_with('_');
   if (inplace) registered.remove_suffix(1), entries = find_op(registered);
+  if (entries.empty() && registered.find("Op") != registered.npos)
+    return find_attr(in, Value(static_cast<Object*>(in.import("torch._dispatch._operators"))), name);
   if (entries.empty()) return Value();
   return make_op_function(in, {std::string(name->view()), {entries.begin(), entries.end()}, false, inplace});
 }
@@ -342,6 +348,8 @@ Value missing_in_c(Interpreter& in, Module&, Str* name) {
   for (const char* module : {"torch.nn", "torch.linalg", "torch.special", "torch.fft"})
     if (name->view() == "_" + std::string(module + 6))
       return Value(static_cast<Object*>(in.import(name->view() == "_nn" ? "torch.nn.functional" : module)));
+  if (name->view() == "_DisableTorchDispatch")
+    return find_attr(in, Value(static_cast<Object*>(in.import("torch.utils._python_dispatch"))), name);
   if (name->view() != "DisableTorchFunction" && name->view() != "DisableTorchFunctionSubclass") return Value();
   return find_attr(in, Value(static_cast<Object*>(in.import("torch.overrides"))), name);
 }
@@ -353,6 +361,7 @@ void fill_c(Interpreter& in, Module& module) {
   add_c_functions(in, module);
   add_torch_function_functions(in, module);
   add_batching_functions(in, module);
+  add_dispatch_functions(in, module);
   add_profiler_functions(in, module);
   module.missing = missing_in_c;
   add_memory_functions(in, module);
