@@ -97,7 +97,8 @@ void write_history(Tensor& t, const CountedPtr<Node>& node, uint32_t output, siz
 }  // namespace
 
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 const TensorList& saved, FunctionBackward backward, const TensorList& written) {
+                                 const TensorList& saved, FunctionBackward backward, const TensorList& written,
+                                 bool are_views) {
   auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
   for (const Tensor& input : inputs) {
     node->add_input(input);
@@ -108,6 +109,7 @@ CountedPtr<Node> record_function(std::string name, const TensorList& inputs, Ten
   for (uint32_t i = 0; i < outputs.size(); i++) {
     if (!outputs[i].defined()) continue;
     if (contains(written, outputs[i])) write_history(outputs[i], node, i, outputs.size());
+    else if (are_views) set_view_history(outputs[i], inputs[0], node, i, outputs.size() > 1);
     else set_history(outputs[i], node, i);
   }
   for (const Tensor& t : saved) {

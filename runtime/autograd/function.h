@@ -17,8 +17,10 @@ using FunctionBackward = std::function<TensorList(const TensorList& grads, const
 /// nothing flowed into an output). Undefined inputs stand for arguments that were no tensors; undefined outputs, and inputs
 /// that come back as outputs, get no history. A saved output is kept without its node, so that no cycle holds the graph.
 /// `written` are inputs that the function has changed in place: as outputs they keep their identity and go on from here.
+/// `are_views`: the outputs are views of the first input, which they know as their base.
 CountedPtr<Node> record_function(std::string name, const TensorList& inputs, TensorList& outputs,
-                                 const TensorList& saved, FunctionBackward backward, const TensorList& written = {});
+                                 const TensorList& saved, FunctionBackward backward, const TensorList& written = {},
+                                 bool are_views = false);
 
 /// What record_function was given to save, as it is now. Nothing for other nodes.
 TensorList saved_of(Node& node);

@@ -89,22 +89,26 @@ class Caster {
   }
 
  private:
+  // Modes and classes below autograd see the conversion.
+  Value converted(const Value& v, DType to) const {
+    if ((state_.modes & kDispatches) == 0) [[likely]]
+      return wrap_tensor(in_, to_dtype(tensor_of(v), to));
+    return call_method(in_, v, intern(in_, "to"), {state_.dtypes[static_cast<int>(to)]});
+  }
   // A block casts a weight once: what is made of it later shares the cast, also where it is recorded.
   Value cast_tensor(const Value& v, DType to) const {
-    if ((state_.modes & kDispatches) != 0) [[unlikely]]
-      return call_method(in_, v, intern(in_, "to"), {state_.dtypes[static_cast<int>(to)]});
     const Tensor& t = tensor_of(v);
     Value& weights = state_.autocast.weights;
     const bool keeps = state_.autocast.cache && to == lower() && t.dtype() == kFloat32 && t.requires_grad() &&
                        is_leaf(t) && !state_.context.inference_mode;
-    if (!keeps) return wrap_tensor(in_, to_dtype(t, to));
+    if (!keeps) return converted(v, to);
     if (weights.is_undefined()) weights = make_dict(in_);
     Dict* const dict = object_cast<Dict>(weights);
     const Value key = Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(t.impl())));
     if (const Value* known = dict_get(in_, dict, key))
       if (const Value cast = as_tuple(*known)->items[1]; tensor_of(cast).dtype() == to) return cast;
     const GradMode recording(true);
-    const Value made = wrap_tensor(in_, to_dtype(t, to));
+    const Value made = converted(v, to);
     dict_set(in_, dict, key, make_tuple(in_, {v, made}));  // with what has the address
     return made;
   }

@@ -207,7 +207,7 @@ Value run_record(Interpreter& in, const Args& args) {
       else track_tensor(in, result);
     }
     record_function(std::string(text_of(args[0])), inputs, outputs, tensors_of(in, args[3]),
-                    ScriptBackward{&in, args[4]}, written);
+                    ScriptBackward{&in, args[4]}, written, args[7].is_bool() && args[7].as_bool());
     return results;
   });
 }
@@ -307,7 +307,7 @@ void add_graph_functions(Interpreter& in, Module& module) {
          run_grad);
   in.def(module,
          "_record_function(name: str, inputs: tuple, outputs: tuple, saved: tuple, backward: callable, "
-         "non_differentiable: tuple, dirty: tuple)",
+         "non_differentiable: tuple, dirty: tuple, is_view=False)",
          "", run_record);
   in.def(module, "_grad_enabled()", "", grad_enabled);
   in.def(module, "_set_grad_enabled(mode)", "", set_grad_mode);

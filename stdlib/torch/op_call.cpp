@@ -207,13 +207,25 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
   });
 }
 
+// Whether a form of the op takes the arguments. What none takes is refused without asking dispatch modes.
+bool is_taken(Interpreter& in, const TorchState& state, OpFunction& function, const Args& args) {
+  return in_torch(in, args, [&] {
+    BoundCall bound;
+    for (const Binder& binder : binders_of(in, function)) {
+      if (binder.bind(in, state, args, bound)) return true;
+      bound.reset();
+    }
+    return false;
+  });
+}
+
 [[gnu::noinline]] Value enter_with_modes(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
   Value result;
   if ((state.modes & (kHasSubclasses | kHasFunctionModes)) != 0 && answered_by_others(in, state, args, result))
     return result;
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
-  if ((state.modes & kDispatches) != 0) {
+  if ((state.modes & kDispatches) != 0 && is_taken(in, state, function, args)) {
     const std::string name = std::string(function.entries.front()->name) + (function.is_inplace ? "_" : "");
     if (auto answer = dispatch_at_door(in, name, args)) return *std::move(answer);
   }

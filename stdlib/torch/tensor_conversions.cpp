@@ -19,7 +19,8 @@ Value converted(Interpreter& in, const Args& args, DType dtype, Device device, b
                 bool wait = true) {
   const NotedCall noted(in, "to", args);
   if ((torch_state(in).modes & kDispatches) != 0) [[unlikely]] {
-    const Value given[] = {args[0], torch_state(in).dtypes[static_cast<int>(dtype)], wrap_device(in, device),
+    const Value given[] = {args[0], torch_state(in).dtypes[static_cast<int>(dtype)],
+                           wrap_device(in, device == self_of(args).device() ? shown_device(torch_state(in), self_of(args)) : device),
                            Value::boolean(copy), format == nullptr ? Value::none() : make_str(in, format)};
     if (auto answer = dispatch_at_door(in, "to", Args{given, 5})) return *std::move(answer);
   }
@@ -54,7 +55,7 @@ Value to(Interpreter& in, const Args& args) {
     uint32_t flags = 0;  // positional non_blocking, then copy
     const uint32_t positional = args.positional();
     for (uint32_t i = 1; i < positional; ++i) {
-      if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = tensor_of(args[i]).device();
+      if (is_tensor(torch_state(in), args[i])) dtype = tensor_of(args[i]).dtype(), device = shown_device(torch_state(in), tensor_of(args[i]));
       else if (args[i].is_bool() && flags == 0) wait = !args[i].as_bool(), ++flags;
       else if (args[i].is_bool() && flags == 1) copy = args[i].as_bool(), ++flags;
       else if (!args[i].is_none() && !to_dtype(in, args[i], dtype) && !to_device(in, args[i], device))
@@ -107,7 +108,7 @@ Value cuda(Interpreter& in, const Args& args) {
 
 Value type_as(Interpreter& in, const Args& args) {
   const Tensor& other = expect_tensor(in, args[1], "type_as(): argument 'other' (position 1)");
-  return converted(in, args, other.dtype(), other.device(), false);
+  return converted(in, args, other.dtype(), shown_device(torch_state(in), other), false);
 }
 
 // type() names the tensor's type, type(dtype) converts. "torch.FloatTensor" is PyTorch's older name of a dtype.
