@@ -43,6 +43,7 @@ struct Work {
   ConvertRun store = nullptr;  // from a scratch buffer to the result
   int buffer = -1;             // of the result; -1: it goes where it belongs at once
   bool past_caches = false;    // then from the buffer to memory
+  bool reduced = false;        // the buffer is that of the reduction
 };
 
 bool in_buffer(const ChainStep& step, bool past_caches) { return !step.to || past_caches; }
@@ -96,13 +97,15 @@ class Chain {
     buffer_bytes_ = tile_ * widest_;
   }
 
-  void run(int64_t begin, int64_t end) const {
+  /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`.
+  void run(int64_t begin, int64_t end, char* reduced = nullptr) const {
     alignas(kLine) char memory[kStackBytes];
     Pattern patterns[kMostPatterns];
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
       if (row_ > 0) n = std::min(n, row_ - at % row_);
-      run_tile(memory, patterns, at, n, std::min(tile_, end - at - n));
+      run_tile(memory, patterns, reduced, at, n, std::min(tile_, end - at - n));
+      if (reduced) reduced += n * int64_t(item_size(call_.steps.back().dtype));
     }
     if (past_caches_) hwy::FlushStream();
   }
@@ -158,9 +161,10 @@ class Chain {
     if (work.takes[0] != step.dtype || !work.kernel) work.store = converter(step.dtype, work.takes[0]);
     widen(step.dtype), widen(work.takes[0]);
     work.past_caches = step.to && past_caches_;
+    work.reduced = call_.reduce && &step == &call_.steps.back();
     for (int k = 0; k < step.operands; k++)
       if (may_be_overwritten(work, k)) free_buffer(step.in[k], i);
-    if (in_buffer(step, past_caches_)) work.buffer = take_buffer();
+    if (!work.reduced && in_buffer(step, past_caches_)) work.buffer = take_buffer();
     buffer_of_[i] = work.buffer;
     for (int k = 0; k < step.operands; k++) free_buffer(step.in[k], i);
     if (work.buffer >= 0 && last_use_[i] < 0) free_[free_count_++] = int8_t(work.buffer);
@@ -224,7 +228,7 @@ class Chain {
 
   char* buffer(char* memory, int i) const { return memory + i * buffer_bytes_; }
 
-  void run_tile(char* memory, Pattern* patterns, int64_t at, int64_t n, int64_t next) const {
+  void run_tile(char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n, int64_t next) const {
     int64_t part = 0;
     for (const Work& work : work_) {
       fetch(part++, at + n, next);
@@ -234,7 +238,7 @@ class Chain {
       for (int k = 0; k < work.step->operands; k++)
         run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, patterns, at, n, run.step[k]);
       char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
-      char* const result = work.buffer < 0 ? there : buffer(memory, work.buffer);
+      char* const result = work.reduced ? reduced : work.buffer < 0 ? there : buffer(memory, work.buffer);
       run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
       if (work.kernel) work.kernel(run);
       if (work.store) work.store(result, 1, work.kernel ? run.out : run.in[0], work.kernel ? 1 : run.step[0], n);
@@ -304,10 +308,26 @@ class Chain {
   bool past_caches_ = false;
 };
 
+// The elements of a reduction, which the last step computes.
+class ChainSource final : public ElementSource {
+ public:
+  explicit ChainSource(const Chain& chain) : chain_(chain) {}
+  void read(int64_t first, int64_t n, void* to) const override { chain_.run(first, first + n, static_cast<char*>(to)); }
+
+ private:
+  const Chain& chain_;
+};
+
 void run_chain(const ChainCall& call) {
   const Chain chain(call);
   if (chain.kernels() == 0) return;
   count_work(uint64_t(call.numel * (chain.kernels() - 1)) >> 11);  // each op counts; the last one where the range is split
+  if (call.reduce) {
+    const ChainSource source(chain);
+    ReduceCall reduce = *call.reduce;
+    reduce.source = &source;
+    return reduce_kernel(kCpu, reduce);
+  }
   parallel_for(call.numel, kFunctionGrain, [&](int64_t begin, int64_t end) { chain.run(begin, end); });
 }
 

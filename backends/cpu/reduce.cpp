@@ -133,7 +133,7 @@ class Reduction {
         distance_(c.kept ? c.kept_strides[0] : 0),
         rows_(stride_ == 1 && length_ >= (is_half(c.in_dtype) ? 16 : kRowGroup<T>)),
         unit_size_(kRowColumns<T> * cascade_step(length_ / kRowColumns<T>) * cascade_step(length_ / kRowColumns<T>)),
-        direct_((rows_ || distance_ == 1 || width_ == 1) && reads(kernels(c.in_dtype), c.op)),
+        direct_(!c.source && (rows_ || distance_ == 1 || width_ == 1) && reads(kernels(c.in_dtype), c.op)),
         kernel_(kernels(direct_ ? c.in_dtype : dtype_of<T>)[c.op]) {}
 
   void run() const {
@@ -166,7 +166,8 @@ class Reduction {
 
   static constexpr int64_t kLoaded = 8192 / int64_t(sizeof(T));  // elements that are converted together
   void load(T* to, const char* x, int64_t distance, int64_t n) const {
-    load_(to, 1, x, distance, n);
+    if (call_.source) call_.source->read((x - call_.in) / item_, n, to);
+    else load_(to, 1, x, distance, n);
     if (kernel_.map) kernel_.map(to, n, p_);
   }
   /// n elements in a row, as the kernels read them.
@@ -208,6 +209,10 @@ class Reduction {
   void some_rows(T* totals, int64_t r, int64_t n, T* buffer) const {
     const char* start = result_start(r);
     if (lines_ == 1 && direct_) return kernel_.rows(totals, nullptr, start, distance_, length_, n, p_);
+    if (call_.source && lines_ == 1 && !has_units()) {
+      load(buffer, start, 1, n * length_);  // one after the other
+      return kernel_.rows(totals, nullptr, buffer, length_, length_, n, p_);
+    }
     if (n > 1) {
       for (int64_t i = 0; i < n; i++) load(buffer + i * length_, start + i * distance_ * item_, 1, length_);
       return kernel_.rows(totals, nullptr, buffer, length_, length_, n, p_);

@@ -44,6 +44,16 @@ struct RangeCall {
 };
 extern Kernel<RangeCall> range_kernel;
 
+/// Computes elements when a kernel asks for them.
+class ElementSource {
+ public:
+  /// Writes elements [first, first + n) of the tensor, in its own order and dtype, to `to`. Several threads may call it at once.
+  virtual void read(int64_t first, int64_t n, void* to) const = 0;
+
+ protected:
+  ~ElementSource() = default;
+};
+
 /// Reductions of runtime/ops/reduce.def: `out` contiguous over the kept dims in order; `in` seen as kept x reduced.
 /// Sizes and strides are innermost first and merged; strides are in elements of `in`.
 struct ReduceCall {
@@ -57,6 +67,7 @@ struct ReduceCall {
   int64_t reduced_sizes[kMaxLoopDims], reduced_strides[kMaxLoopDims];
   int64_t kept_numel, reduced_numel;
   Scalar param;  // norm's p, variance's correction
+  const ElementSource* source = nullptr;  // on the CPU: elements come from there, each once, and `in` is only where they would lie
   Launch launch{};
 };
 extern Kernel<ReduceCall> reduce_kernel;

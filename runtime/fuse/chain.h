@@ -48,11 +48,13 @@ struct ChainStep {
 };
 
 /// Throws nothing but std::bad_alloc, and then before anything is written.
+struct ReduceCall;  // runtime/device/calls.h
 struct ChainCall {
   static constexpr int kMostSteps = 32;
 
   std::span<const ChainStep> steps;
   int64_t numel;
+  const ReduceCall* reduce = nullptr;  // reduces the result of the last step
   Launch launch{};
 };
 extern Kernel<ChainCall> chain_kernel;

@@ -93,6 +93,13 @@ class Finishing {
   const bool before_;
 };
 
+// Sets the queue of the thread again at the end of a block.
+struct Restored {
+  LaunchQueue*& place;
+  LaunchQueue* before;
+  ~Restored() { place = before; }
+};
+
 }  // namespace
 
 void PendingLaunches::flush() {
@@ -220,6 +227,37 @@ bool LaunchQueue::put_off_in_place(ChainStep& step, const Tensor* const* tensors
   return true;
 }
 
+// Rows that are whole vectors, of the type of the arithmetic.
+static bool takes_source(const ReduceCall& call, const Tensor& t) {
+  constexpr int64_t kShortest = 64, kVector = 16;
+  const int64_t length = call.reduced_sizes[0];
+  if (t.dtype() != call.compute || !is_floating(t.dtype())) return false;
+  if (call.reduced != 1 || call.reduced_strides[0] != 1 || length < kShortest) return false;
+  return call.kept == 0 || (call.kept == 1 && call.kept_strides[0] == length && length % kVector == 0);
+}
+
+// The result of the last launch, which nobody reads any more, from results that nobody else wants.
+bool LaunchQueue::may_reduce(const Tensor& t) {
+  if (std::exchange(dying_, nullptr) != t.impl()) return false;
+  if (PendingLaunches::queue_ != this || !reads_as_step(t) || t.storage().references() != 2) return false;
+  if (steps_.back().result != &t.storage()) return false;
+  for (ChainStep& step : steps_) step.needed = false, step.to = nullptr;
+  steps_.back().needed = true;
+  find_operands_of_needed();
+  return std::none_of(steps_.begin(), steps_.end() - 1,
+                      [](const ChainStep& step) { return step.needed && step.result && !step.result->unique(); });
+}
+
+bool LaunchQueue::reduce(ReduceCall& call, const Tensor& t, const Tensor& out) {
+  if (!may_reduce(t) || !takes_source(call, t) || !out.storage().unique()) return false;
+  call.in_dtype = t.dtype(), call.out_dtype = out.dtype();
+  call.in = call.out = out.impl()->address(), call.out_index = nullptr;
+  PendingLaunches::queue_ = nullptr;
+  const Restored restored{PendingLaunches::queue_, this};
+  chain_kernel(kCpu, ChainCall{steps_, numel_, &call});
+  return true;
+}
+
 void LaunchQueue::append(const ChainStep& step, Storage& result) {
   steps_.reserve(kMostSteps);
   steps_.push_back(step);
@@ -256,6 +294,10 @@ void LaunchQueue::flush() {
 // From the last step to the first: who else holds a result needs it, and a step needs its operands.
 void LaunchQueue::find_needed() {
   for (ChainStep& step : steps_) step.needed = step.result && !step.result->unique();
+  find_operands_of_needed();
+}
+
+void LaunchQueue::find_operands_of_needed() {
   for (size_t i = steps_.size(); i-- > 0;) {
     const ChainStep& step = steps_[i];
     if (!step.needed) continue;

@@ -24,6 +24,11 @@ class LaunchQueue {
   bool put_off_in_place(ChainStep& step, const Tensor* const* tensors, const Tensor& self);
   /// The same for the conversion of a tensor.
   Tensor put_off_conversion(const Tensor& t, DType to);
+  /// Reduces the tensor, into `out`, tile by tile as its launches compute it, without its result in memory. The call has its layout and no
+  /// addresses. Returns false if the elements have to be in memory first.
+  bool reduce(ReduceCall& call, const Tensor& t, const Tensor& out);
+  /// Announces that the caller, who has the only handle, lets go of the tensor after the next reduction.
+  void expect_end_of(const Tensor& t) { dying_ = t.impl()->refs.unique() ? t.impl() : nullptr; }
   void flush();
 
  private:
@@ -41,7 +46,9 @@ class LaunchQueue {
   bool may_be_overwritten(const Tensor& t, const ChainStep& step) const;
   size_t held_by(const ChainStep& step, const Tensor* const* tensors) const;
   void append(const ChainStep& step, Storage& result);
+  bool may_reduce(const Tensor& t);
   void find_needed();
+  void find_operands_of_needed();
   bool is_free_for(size_t i, const ChainOperand& operand) const;
   void take_warm_block(size_t i);
   void run();
@@ -53,6 +60,7 @@ class LaunchQueue {
   std::vector<ChainStep> steps_;
   int64_t numel_ = 0;
   size_t held_ = 0;
+  const TensorImpl* dying_ = nullptr;
 };
 
 }  // namespace tessera::tensor

@@ -6,7 +6,9 @@
 #include <bit>
 #include <cmath>
 
+#include "runtime/context.h"
 #include "runtime/device/backend.h"
+#include "runtime/fuse/launch_queue.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
@@ -260,12 +262,7 @@ Meta meta_of(int id, const Request& r) {
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(row, in, r.dtype), r.x.device()};
 }
 
-static void fill_call(ReduceCall& c, const Tensor& out, const Tensor& x, uint64_t mask) {
-  c.in_dtype = x.dtype();
-  c.out_dtype = out.dtype();
-  c.in = x.bytes();
-  c.out = out.bytes();
-  c.out_index = nullptr;
+static void fill_layout(ReduceCall& c, const Tensor& x, uint64_t mask) {
   c.kept = c.reduced = 0;
   c.kept_numel = 1;
   c.reduced_numel = reduced_numel(x.sizes(), mask);
@@ -277,6 +274,14 @@ static void fill_call(ReduceCall& c, const Tensor& out, const Tensor& x, uint64_
   append_reduced(c, x, mask);
 }
 
+static void fill_operands(ReduceCall& c, const Tensor& out, const Tensor& x) {
+  c.in_dtype = x.dtype();
+  c.out_dtype = out.dtype();
+  c.in = x.bytes();
+  c.out = out.bytes();
+  c.out_index = nullptr;
+}
+
 void run_into(int id, const Tensor& out, const Request& r) {
   if (is_complex(r.x.dtype()) || is_complex(out.dtype())) return run_complex(id, out, r);
   const ReduceRow& row = row_of(id);
@@ -285,11 +290,14 @@ void run_into(int id, const Tensor& out, const Request& r) {
   const bool convert = !as_input && is_floating(r.x.dtype()) && !is_floating(out.dtype());
   const Tensor x = !convert ? r.x : to_dtype(row.facts.prepare ? row.facts.prepare(r.x) : r.x, out.dtype());
   ReduceCall c;  // only as many of its dimensions are set as are used: all of them are 2 KB
-  fill_call(c, out, x, r.mask);
+  fill_layout(c, x, r.mask);
   c.op = id;
   c.compute = lane_of(as_input ? x.dtype() : out.dtype());
   c.param = r.param;
-  if (c.kept_numel) reduce_kernel(x.device(), c);
+  if (c.kept_numel == 0) return;
+  if (PendingLaunches::any() && Context::current().launch_queue().reduce(c, x, out)) return;
+  fill_operands(c, out, x);
+  reduce_kernel(x.device(), c);
 }
 
 // Half by half along one dimension after the other.
@@ -303,7 +311,8 @@ static void product_of_complex(const Tensor& out, const Request& r) {
 bool variance_into(const Tensor& out, const Tensor& x, uint64_t mask, double divisor, bool root) {
   if (!variance_kernel.has(x.device().type) || is_complex(x.dtype())) return false;
   ReduceCall c;
-  fill_call(c, out, x, mask);
+  fill_layout(c, x, mask);
+  fill_operands(c, out, x);
   c.op = root;
   c.compute = lane_of(out.dtype());
   c.param = divisor;

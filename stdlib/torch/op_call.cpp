@@ -4,6 +4,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/fuse/launch_queue.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/pinned.h"
 #include "stdlib/torch/autocast.h"
@@ -74,7 +75,11 @@ bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& 
   if (dim != nullptr && !dim->is_int()) return false;
   const std::optional<Dims> dims = dim ? std::optional<Dims>(Dims{dim->as_int()}) : std::nullopt;
   const bool keep = keepdim != nullptr && keepdim->as_bool();
-  result = wrap_tensor(in, function.fast.along(tensor_of(args[0]), dims, keep));
+  const Tensor& x = tensor_of(args[0]);
+  // The register of the argument holds the only handle of a temporary.
+  if (tensor::PendingLaunches::any() && args[0].as_object()->refcount == 1)
+    tensor::Context::current().launch_queue().expect_end_of(x);
+  result = wrap_tensor(in, function.fast.along(x, dims, keep));
   return true;
 }
 

@@ -122,6 +122,19 @@ struct Program {
       if (what == 3) overwrite(random, known, small);
     }
     kept.push_back(known.back());
+    const Tensor last = to_dtype(mul(known.back(), 1.5), types[0] == kFloat64 ? kFloat64 : kFloat32);
+    const auto temporary = [](Tensor t) {
+      Context::current().launch_queue().expect_end_of(t);
+      return t;
+    };
+    switch (below(random, 6)) {
+      case 0: kept.push_back(sum(temporary(add(last, 1.0)))); break;
+      case 1: kept.push_back(mean(temporary(mul(last, 3.0)), Dims{-1}, true)); break;
+      case 2: kept.push_back(amax(temporary(mul(last, last)), Dims{-1}, false)); break;
+      case 3: kept.push_back(sum(temporary(sigmoid(last)))), kept.push_back(last); break;
+      case 4: kept.push_back(sum(temporary(neg(mul(last, 0.5))), Dims{-1}, false)); break;
+      default: break;
+    }
     std::vector<std::string> out;
     for (const Tensor& t : kept) out.push_back(bits(t));
     return out;
