@@ -92,7 +92,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   for (const char* name : kScriptMethods) add_own(in, type, in.new_function(name, "", call_script));
   dict_set_str(
       in, type->attributes(), intern(in, "_make_subclass"),
-      make_static_method(in, in.new_function("_make_subclass(cls, data, requires_grad=False)", "", make_subclass)));
+      make_static_method(in, in.new_function("_make_subclass(cls, data, require_grad=False)", "", make_subclass)));
   // The names that division had.
   for (const auto& [old, name] : {std::pair("__div__", "__truediv__"), std::pair("__rdiv__", "__rtruediv__"),
                                   std::pair("__idiv__", "__itruediv__")})
