@@ -26,6 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 import generate
 import tensors
 
+MOST_MEMORY = 8 << 30    # bytes of addresses
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -37,6 +38,12 @@ def load_known():
             ours, theirs, reason = line.split('\t')
             rows.append((re.compile(f'{ours}.*\n.*?{theirs}', re.M), reason))
     return rows
+
+
+def limit(seconds):
+    """Limits this process, so that both sides refuse what is too large for a small machine too."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 def execute(command, text, seconds):
@@ -51,7 +58,7 @@ def execute(command, text, seconds):
         try:
             done = subprocess.run(command + [path], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10 * seconds,
-                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
+                                  preexec_fn=lambda: limit(seconds))
             out, status, err = done.stdout, done.returncode, done.stderr.decode('utf-8', 'replace').strip()
         except subprocess.TimeoutExpired as e:
             out, status, err = e.stdout or b'', None, ''
@@ -66,7 +73,10 @@ def execute(command, text, seconds):
     if status != 0:
         end = 'no end' if status in (None, -signal.SIGXCPU, -signal.SIGKILL) else f'signal {-status}' if status < 0 else f'exit status {status}'
         last = next((s for s in reversed(err.split('\n')) if s.strip()), '')
-        outputs.setdefault(name, []).append(f'[{end}: {last}]')
+        lines = outputs.setdefault(name, [])
+        if lines and not lines[-1]:
+            lines.pop()     # the text ended with a whole line
+        lines.append(f'[{end}: {last}]')
     return {n: '\n'.join(lines).rstrip('\n') for n, lines in outputs.items()}
 
 
