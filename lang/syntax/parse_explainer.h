@@ -77,6 +77,7 @@ class Explainer {
   Answer pattern_target();
   Answer class_pattern();
   std::uint32_t generator_of_class() const;
+  std::uint32_t generator_of_argument() const;
   Answer missing_colon_of_match();
   Answer starred_in_parentheses();
   Answer starred_item();

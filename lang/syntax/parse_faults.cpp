@@ -4,6 +4,8 @@
 // compile: small (runs after a syntax error)
 #include "lang/syntax/parse_faults.h"
 
+#include <vector>
+
 #include "lang/syntax/parse_argument_faults.h"
 #include "lang/syntax/parse_explainer.h"
 
@@ -303,9 +305,10 @@ SyntaxError Explainer::lexical() const {
 bool Explainer::next_expression_is_broken() {
   if (!tokens_.error || !ends_operand(before()) || !begins_operand(here()) || !is_expression(item_begin(at_))) return false;
   if (is_soft_keyword(item_begin(at_)) && item_begin(at_) + 1 != at_) return false;
-  const std::uint32_t furthest = match_part(tokens_, GrammarPart::kExpression, at_, arena_).furthest;
+  const GrammarResult read = match_part(tokens_, GrammarPart::kExpression, at_, arena_);
+  const std::uint32_t furthest = read.furthest;
   if (kind(furthest) == T::kError || opens_above(furthest)) return true;
-  if (furthest <= at_ || depth_ >= kMostNames) return false;
+  if (read.root != nullptr || furthest <= at_ || depth_ >= kMostNames) return false;  // CPython reads no further behind an expression
   Explainer inner(source_, tokens_, furthest);
   inner.depth_ = depth_ + 1;
   return inner.next_expression_is_broken();
@@ -327,6 +330,29 @@ std::uint32_t Explainer::generator_of_class() const {
     if (open == 1 && kind(i) == T::kFor) return i;
   }
   return at_;
+}
+
+// The first `for` of a generator expression without parentheses that is not the first argument of a call: CPython reads no further.
+std::uint32_t Explainer::generator_of_argument() const {
+  struct Open {
+    bool call, comma;
+  };
+  std::vector<Open> brackets;
+  for (std::uint32_t i = line_; i < at_; ++i) {
+    const T each = kind(i);
+    if (each == T::kLambda) {  // its commas part parameters
+      const std::uint32_t colon = lambda_colon(i);
+      if (colon >= at_) break;
+      i = colon;
+    } else if (is_opening(each)) {
+      brackets.push_back({each == T::kLeftParen && i > line_ && ends_operand(kind(i - 1)) && !opens_parameters(i), false});
+    } else if (!brackets.empty()) {
+      if (is_closing(each)) brackets.pop_back();
+      else if (each == T::kComma) brackets.back().comma = true;
+      else if (each == T::kFor && brackets.back().call && brackets.back().comma) return i - (kind(i - 1) == T::kAsync);
+    }
+  }
+  return generator_of_class();
 }
 
 SyntaxError Explainer::explain() {
@@ -368,7 +394,7 @@ SyntaxError Explainer::explain() {
   for (Mistake mistake : kMistakes) {
     if (Answer answer = (this->*mistake)()) return *answer;
   }
-  return error(whole(generator_of_class()), "invalid syntax");
+  return error(whole(generator_of_argument()), "invalid syntax");
 }
 
 }  // namespace faults
