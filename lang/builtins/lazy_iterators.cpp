@@ -337,7 +337,7 @@ Value reversed_set_state(Interpreter& in, const Args& args) {
   auto* it = object_cast<ReversedIterator>(args[0]);
   if (it->sequence.is_undefined()) return Value::none();
   const int64_t size = length(in, it->sequence);
-  it->index = std::clamp<int64_t>(index(in, args[1]), -1, size - 1) + 1;
+  it->index = std::clamp<int64_t>(iterator_position(in, args[1]), -1, size - 1) + 1;
   return Value::none();
 }
 

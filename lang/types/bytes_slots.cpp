@@ -317,7 +317,7 @@ Value iterator_reduce(Interpreter& in, const Args& args) {
 }
 
 Value iterator_set_state(Interpreter& in, const Args& args) {
-  const int64_t position = index(in, args[1]);
+  const int64_t position = iterator_position(in, args[1]);
   BytesIterator* it = iterator_of(args[0]);
   if (!it->sequence.is_undefined()) {
     const auto size = static_cast<int64_t>(bytes_of(it->sequence).size());

@@ -11,6 +11,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/iterators.h"
 #include "lang/types/list.h"
+#include "lang/types/number.h"
 #include "lang/types/range.h"
 #include "lang/types/set.h"
 #include "lang/types/setup.h"
@@ -92,13 +93,23 @@ Value reduce(Interpreter& in, const Args& args) {
   }
 }
 
+}  // namespace
+
+int64_t iterator_position(Interpreter& in, const Value& state) {
+  if (!is_whole(unboxed(state))) throw Error(ErrorKind::TypeError, "an integer is required");
+  return index(in, state);
+}
+
+namespace {
+
 int64_t clamped(int64_t position, int64_t least, int64_t most) {
   return position < least ? least : position > most ? most : position;
 }
 
 Value set_state(Interpreter& in, const Args& args) {
-  const int64_t position = index(in, args[1]);
-  if (kind_of(args[0]) == IteratorKind::Range) {
+  const bool of_range = kind_of(args[0]) == IteratorKind::Range;  // which takes an object with __index__ too
+  const int64_t position = of_range ? index(in, args[1]) : iterator_position(in, args[1]);
+  if (of_range) {
     auto* it = object_cast<RangeIterator>(args[0]);
     const int64_t steps = clamped(position, 0, static_cast<int64_t>(it->left));
     it->left -= static_cast<uint64_t>(steps);

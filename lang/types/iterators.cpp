@@ -101,8 +101,12 @@ bool next_in_range(Interpreter&, const Value& self, Value& out) {
   if (it->dict.is_undefined()) return nullptr;
   Dict* dict = as_dict(it->dict);
   if (it->expected != dict->count) {
-    it->expected = ~0u;  // for good
     const bool ordered = !type_lookup(dict->type, intern(*dict->type->owner, "_view_prefix")).is_undefined();  // a class says so (dict_methods.cpp)
+    if (ordered && it->left == 0) {  // an OrderedDict's iterator knows at the last key that it has ended
+      finish(it->dict);
+      return nullptr;
+    }
+    it->expected = ~0u;  // for good
     throw Error(ErrorKind::RuntimeError, ordered ? "OrderedDict mutated during iteration" : "dictionary changed size during iteration");
   }
   for (;;) {

@@ -130,6 +130,9 @@ bool pass_stop_value(Interpreter& in, const Value& from, const Value& to);  // r
 // Ends the iterator if the exception, of a function that it has called, is a StopIteration; throws any other. Returns false.
 bool stopped_by(Interpreter& in, const Value& iterator, const Value& exception);
 
+// The position that __setstate__ of an iterator is given: an int, not an object with __index__.
+int64_t iterator_position(Interpreter& in, const Value& state);
+
 // Whether iter() may be asked at all; no method of the object runs.
 bool is_iterable(Interpreter& in, const Value& value);
 

@@ -20,6 +20,7 @@
 #include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "lang/types/bytes.h"
+#include "lang/types/iterators.h"
 #include "lang/types/range.h"
 #include "lang/types/sequence.h"
 #include "stdlib/python/native/native_modules.h"
@@ -763,7 +764,7 @@ Value iterator_reduce(Interpreter& in, const Args& args) {
 
 Value iterator_setstate(Interpreter& in, const Args& args) {
   ArrayIterator* it = object_cast<ArrayIterator>(args[0]);
-  const int64_t index = int_argument(in, args[1]);
+  const int64_t index = iterator_position(in, args[1]);
   if (!it->array.is_undefined()) {
     it->index = static_cast<size_t>(std::clamp<int64_t>(index, 0, static_cast<int64_t>(array_of(it->array)->size())));
   }

@@ -229,14 +229,11 @@ Value arrangement_reduce(Interpreter& in, const Args& args) {
 
 // Numbers of a state, each brought to [least, most(i)], as CPython does with those that are out of range.
 template <class Most>
-std::vector<uint32_t> numbers_of(const Value& state, size_t count, int64_t least, Most most) {
+std::vector<uint32_t> numbers_of(Interpreter& in, const Value& state, size_t count, int64_t least, Most most) {
   if (!is_tuple(state) || as_tuple(state)->size != count) throw Error(ErrorKind::ValueError, "invalid arguments");
   std::vector<uint32_t> numbers;
   for (size_t i = 0; i < count; ++i) {
-    const Value number = unboxed((*as_tuple(state))[i]);
-    if (!is_whole(number)) throw Error(ErrorKind::TypeError, "an integer is required");
-    if (is_big_int(number)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C ssize_t");
-    const int64_t n = number.as_int();
+    const int64_t n = iterator_position(in, (*as_tuple(state))[i]);
     numbers.push_back(static_cast<uint32_t>(std::max(least, std::min<int64_t>(n, most(i)))));
   }
   return numbers;
@@ -255,10 +252,10 @@ Value arrangement_set_state(Interpreter& in, const Args& args) {
         throw_error(ErrorKind::TypeError, "argument %u must be tuple, not %s", i + 1, std::string(type_name(in, state[i])).c_str());
     const auto all = static_cast<int64_t>(pool_of(a, 0).size);
     if (as_tuple(state[1])->size != r) throw Error(ErrorKind::ValueError, "invalid arguments");
-    order = numbers_of(state[0], static_cast<size_t>(all), 0, [&](size_t) { return all - 1; });
-    places = numbers_of(state[1], r, 1, [&](size_t i) { return all - static_cast<int64_t>(i); });
+    order = numbers_of(in, state[0], static_cast<size_t>(all), 0, [&](size_t) { return all - 1; });
+    places = numbers_of(in, state[1], r, 1, [&](size_t i) { return all - static_cast<int64_t>(i); });
   } else {
-    places = numbers_of(args[1], r, 0, [&](size_t i) -> int64_t {
+    places = numbers_of(in, args[1], r, 0, [&](size_t i) -> int64_t {
       const int64_t n = pool_of(a, a->way == Way::Product ? i : 0).size;
       return a->way == Way::Combinations ? static_cast<int64_t>(i) + n - static_cast<int64_t>(r) : n - 1;
     });

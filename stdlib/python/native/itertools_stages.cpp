@@ -401,7 +401,7 @@ Value slice_reduce(Interpreter& in, const Args& args) {
 }
 
 Value slice_set_state(Interpreter& in, const Args& args) {
-  self_of<Slice>(args[0])->at = static_cast<uint64_t>(std::max<int64_t>(0, index(in, args[1])));
+  self_of<Slice>(args[0])->at = static_cast<uint64_t>(std::max<int64_t>(0, iterator_position(in, args[1])));
   return Value::none();
 }
 
