@@ -21,7 +21,7 @@ Value need_text(Interpreter& in, const Value& v, const std::string& function) {
 
 // The public function that encodes with a native encoding: "utf_16_le_encode".
 std::string encoder_name(std::string_view encoding) {
-  std::string name(encoding == "iso8859-1" ? "latin-1" : encoding);
+  std::string name(encoding == "iso8859-1" ? "latin-1" : encoding == "utf-8-sig" ? "utf-8" : encoding);
   std::replace(name.begin(), name.end(), '-', '_');
   return name + "_encode";
 }
