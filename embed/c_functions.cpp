@@ -83,12 +83,29 @@ Value answer_of(Closure& closure, const Args& args) {
   throw lang::Thrown(std::move(raised));
 }
 
+// Around a function of the host, which may hand tensors to other threads: what waits on this thread runs before, and nothing waits inside.
+class WithoutWaiting {
+ public:
+  explicit WithoutWaiting(tensor::Context& context)
+      : context_(context), before_(std::exchange(context.fuses_from, tensor::Context::kNever)) {
+    tensor::PendingLaunches::try_flush();
+  }
+  WithoutWaiting(const WithoutWaiting&) = delete;
+  ~WithoutWaiting() { context_.fuses_from = before_; }
+
+ private:
+  tensor::Context& context_;
+  const int64_t before_;
+};
+
 // Operations that the host's function does belong to the interpreter that calls it, once that has tensors at all.
 Value call_host(Interpreter& in, const Args& args) {
   Closure& closure = *static_cast<Closure*>(args.callee->data);
   try {
     if (in.extension == nullptr) return answer_of(closure, args);
-    const tensor::ContextScope scope(stdlib::torch_state(in).context);
+    tensor::Context& context = stdlib::torch_state(in).context;
+    const tensor::ContextScope scope(context);
+    const WithoutWaiting without(context);
     return answer_of(closure, args);
   } catch (const UsageError& usage) {
     throw lang::Error(lang::ErrorKind::RuntimeError, usage.message);

@@ -58,6 +58,11 @@ bool call_fast(Interpreter& in, const TorchState& state, OpFunction& function, c
   return true;
 }
 
+// The register of the argument holds the only handle of a temporary.
+[[gnu::noinline, gnu::cold]] void announce_end(const Value& operand) {
+  if (operand.as_object()->refcount == 1) tensor::Context::current().launch_queue().expect_end_of(tensor_of(operand));
+}
+
 // x.sum(), x.sum(1), x.sum(dim=1, keepdim=True).
 bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& function, const Args& args,
                     Value& result) {
@@ -75,11 +80,9 @@ bool call_reduction(Interpreter& in, const TorchState& state, const OpFunction& 
   if (dim != nullptr && !dim->is_int()) return false;
   const std::optional<Dims> dims = dim ? std::optional<Dims>(Dims{dim->as_int()}) : std::nullopt;
   const bool keep = keepdim != nullptr && keepdim->as_bool();
-  const Tensor& x = tensor_of(args[0]);
-  // The register of the argument holds the only handle of a temporary.
-  if (tensor::PendingLaunches::any() && args[0].as_object()->refcount == 1)
-    tensor::Context::current().launch_queue().expect_end_of(x);
-  result = wrap_tensor(in, function.fast.along(x, dims, keep));
+  if (tensor::PendingLaunches::any()) [[unlikely]]
+    announce_end(args[0]);
+  result = wrap_tensor(in, function.fast.along(tensor_of(args[0]), dims, keep));
   return true;
 }
 
