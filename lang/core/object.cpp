@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "lang/objects/attribute.h"
+#include "lang/objects/class_slots.h"
+#include "lang/objects/exception.h"
 #include "lang/objects/generator.h"
 #include "lang/core/ending.h"
 #include "lang/core/error.h"
@@ -93,14 +95,23 @@ void run_finalizer(Interpreter& in, Object* object) noexcept {
     // limit: it counts as hit then, and the run ends with its exception.
     if (is_ending(in)) return in.check_stop(0);
     const Value self(object);
+    Value method = type_lookup(object->type, in.names->del);  // of the class: neither the instance nor its __getattribute__ is asked
+    bool bound = false;
     try {
       if (--in.countdown < 0) in.check_stop(0);
       const PendingAside aside(in.vm());
-      call_method(in, self, in.names->del);
-    } catch (const Thrown& thrown) {
+      if (is_function(method) || is_native_method(method)) {
+        call_special(in, method, self);
+      } else {
+        method = bind_attribute(in, method, self, object->type);
+        bound = true;
+        call(in, method);
+      }
+    } catch (const std::exception&) {
+      const Value exception = current_native_exception(in);
+      if (!bound && !is_function(method) && !is_native_method(method)) return;  // a descriptor has failed: CPython drops its exception
       // As CPython: the function of a script's class, and what has a native finalizer itself.
-      const bool scripted = (object->type->type_flags & kScriptClass) != 0;
-      report_unraisable(in, thrown.exception, nullptr, scripted ? type_lookup(object->type, in.names->del) : self);
+      report_unraisable(in, exception, nullptr, (object->type->type_flags & kScriptClass) != 0 ? method : self);
     }
   } catch (...) {
     // Nobody could be told: a destructor has no caller.
