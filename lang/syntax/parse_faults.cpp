@@ -73,7 +73,11 @@ Span Explainer::whole(std::uint32_t index) const {
 // To the token where CPython stops: our grammar goes through `<` before a `>`, through `:=` behind what is no name, and
 // through the colon behind what cannot be annotated.
 void Explainer::step_back() {
-  if (before() == T::kWalrus && !(at_ > 1 && is_name(kind(at_ - 2)) && item_begin(at_ - 1) == at_ - 2)) --at_;
+  if (before() == T::kWalrus) {
+    const bool named = at_ > 1 && is_name(kind(at_ - 2)) && item_begin(at_ - 1) == at_ - 2;
+    const bool behind_part = at_ > 2 && (kind(at_ - 3) == T::kElse || kind(at_ - 3) == T::kColon);  // a if b else c :=
+    if (!named || behind_part) --at_;
+  }
   if (here() == T::kGreater && before() == T::kLess && span(at_ - 1).end == span(at_).begin) --at_;
   if (in_brackets()) return;
   const std::uint32_t colon = first_in_line(T::kColon);

@@ -428,6 +428,11 @@ Explainer::Answer Explainer::list_of_targets() {
       if (Answer answer = argument_mistake(i)) return answer;
     const std::uint32_t end = part_end(with ? GrammarPart::kExpression : GrammarPart::kStarExpressions, i);
     if (with && kind(end) != T::kComma && kind(end) != T::kRightParen && kind(end) != T::kColon) continue;
+    if (!with && end > i && kind(end) == T::kIf && kind(item_begin(end)) != T::kStar) {  // for a, f() if b: the last expression is read whole
+      const std::uint32_t condition_end = part_end(GrammarPart::kDisjunction, end + 1);
+      if (condition_end > end + 1 && kind(condition_end) != T::kElse && kind(condition_end) != T::kColon)
+        return error(span(shown_begin(item_begin(end), end), condition_end), "expected 'else' after 'if' expression");
+    }
     if (Answer answer = first_bad_target(i, end, token)) return answer;
   }
   return {};
