@@ -151,7 +151,8 @@ bool has_nameless_count(const Signature& signature, const NativeFunction* f, siz
                count_of(few ? c.least : c.most_positional, keyed && few ? "positional argument" : "argument") + got);
   }
   const bool dotted = signature.function_name == "rotate";  // CPython gives this one its class
-  type_error((dotted ? full_name(signature, args) : signature.function_name) + " expected " +
+  const bool nameless = !exact && skip == 1 && is_slot_wrapper(args.callee);  // __pow__, which CPython unpacks without a name
+  type_error((nameless ? "" : dotted ? full_name(signature, args) : signature.function_name) + " expected " +
              (exact ? ""
               : few ? "at least "
                     : "at most ") +

@@ -90,6 +90,11 @@ Value property_with(Interpreter& in, const Args& args, Value Property::*part) {
 Value property_getter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::get); }
 Value property_setter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::set); }
 Value property_deleter(Interpreter& in, const Args& args) { return property_with(in, args, &Property::del); }
+// Of a __get__: neither an instance nor a class is given.
+void refuse_nobody(const Args& args) {
+  if (args[1].is_none() && args[2].is_none()) throw Error(ErrorKind::TypeError, "__get__(None, None) is invalid");
+}
+
 [[noreturn]] void lacks_part(Interpreter& in, const Property* property, const Value& object, const char* what) {
   const std::string name = is_str(property->name) ? " " + repr_text(in, property->name) : "";
   throw_error(ErrorKind::AttributeError, "property%s of '%s' object has no %s", name.c_str(),
@@ -99,6 +104,7 @@ Value property_deleter(Interpreter& in, const Args& args) { return property_with
 // Not by way of bind_attribute: a __get__ of a class below may be calling.
 Value property_get(Interpreter& in, const Args& args) {
   const Property* property = property_of(args);
+  refuse_nobody(args);
   if (args[1].is_none()) return args[0];
   if (property->get.is_none()) lacks_part(in, property, args[1], "getter");
   return call(in, property->get, {args[1]});
@@ -186,6 +192,7 @@ Value wrapper_attribute(Interpreter& in, const Value& self, Str* name) {
 
 template <class T>
 Value wrapper_get(Interpreter& in, const Args& args) {
+  refuse_nobody(args);
   if (!args[2].is_none() && !is_type(args[2])) {  // nonsense, but allowed: classmethod(f).__get__(None, 1)() is f(1)
     const Value& function = function_of<T>(args[0]);
     return std::is_same_v<T, ClassMethod> ? make_bound_method(in, function, args[2]) : function;
@@ -404,6 +411,7 @@ void fill_descriptor_slots(Interpreter& in) {
 }
 
 Value super_get(Interpreter& in, const Args& args) {
+  refuse_nobody(args);
   return in.types.super->slots.descr_get(in, args[0], args[1].is_none() ? Value() : args[1], nullptr);
 }
 

@@ -111,6 +111,7 @@ Value shift(Interpreter& in, const Value& a, const Value& b, bool left) {
   if (value.limbs().is_zero()) return Value::integer(0);
   const bool huge = count.limbs().size > 1 || (count.limbs().size == 1 && count.limbs()[0] >> 40 != 0);
   if (left) {
+    if (huge && whole_bit_length(b) > 66) throw Error(ErrorKind::OverflowError, "too many digits in integer");
     if (huge) throw Error(ErrorKind::MemoryError, std::string());
     const size_t bits = count.limbs().is_zero() ? 0 : count.limbs()[0];
     return make_whole(in, shift_left(in, value.limbs(), bits), value.negative());

@@ -546,6 +546,8 @@ void update_from_pairs(Interpreter& in, Dict* d, const Value& pairs) {
 
 void dict_update(Interpreter& in, Dict* d, const Value& other) {
   if (is_dict(other) && other.as_object()->type->slots.iter == in.types.dict->slots.iter) {
+    // CPython asks a class below dict for `keys`, as it asks what is no dict, and goes on without them.
+    if (other.as_object()->type->type_flags & kHasGetAttribute) find_attr(in, other, in.names->keys);
     dict_merge(in, d, as_dict(other));
     return;
   }

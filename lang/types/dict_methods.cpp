@@ -67,7 +67,7 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
 Value binary_slot(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected, uint8_t) {
   if (op != BinaryOp::Or || !is_dict(other)) return in.not_implemented;
   Value result = dict_copy(in, as_dict(reflected ? other : self));
-  dict_merge(in, as_dict(result), as_dict(reflected ? self : other));
+  dict_update(in, as_dict(result), reflected ? self : other);
   return result;
 }
 

@@ -72,7 +72,8 @@ Value m_binary(Interpreter& in, const Args& a) {
   const Type* const owner = a.callee->owner;
   if (kReflected && kOp == BinaryOp::Mod && is_instance(in, a[1], owner))
     return slots_of(a).binary(in, kOp, a[1], a[0], false, 0);  // a text as the format, which the slot knows on its left alone
-  return slots_of(a).binary(in, kOp, a[0], a[1], kReflected, 0);
+  Value answer = slots_of(a).binary(in, kOp, a[0], a[1], kReflected, 0);
+  return owner == in.types.integer && answer.is_bool() ? Value::integer(answer.as_bool()) : answer;  // int.__and__(True, True)
 }
 
 // number.__pow__(other, mod=None)

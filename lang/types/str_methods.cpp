@@ -236,7 +236,7 @@ uint32_t only_char(const Str* s) {
 }
 
 Value table_of_dict(Interpreter& in, const Value& mapping) {
-  if (!is_dict(mapping))
+  if (type_of(in, mapping) != in.types.dict)
     throw Error(ErrorKind::TypeError, "if you give only one argument to maketrans it must be a dict");
   Value table = make_dict(in);
   dict_for_each(as_dict(mapping), [&](const Value& key, const Value& value) {

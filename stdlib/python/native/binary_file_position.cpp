@@ -8,6 +8,7 @@
 #include "lang/core/host.h"
 #include "lang/core/names.h"
 #include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "stdlib/python/native/binary_file.h"
 
 namespace tessera::stdlib::binary {
@@ -28,17 +29,17 @@ Value memory_seek(BinaryFile* f, int64_t offset, int64_t whence) {
 
 Value file_seek(Interpreter& in, const Args& args) {
   BinaryFile* f = self_of(args);
-  check_open(in, f, "seek");
   const bool in_memory = f->place == Place::Memory;
-  if (f->buffered && !in_memory && is_big_int(args[1]))
-    throw Error(ErrorKind::ValueError, "cannot fit 'int' into an offset-sized integer");
-  const int64_t offset = in_memory ? int_argument(in, args[1]) : offset_argument(in, args[1]);
-  const int64_t whence = int_argument(in, args[2]);
-  if (in_memory) return memory_seek(f, offset, whence);
+  const int64_t in_bytes = in_memory ? int_argument(in, args[1]) : 0;
+  const int whence = whole_to_int(whole_index(in, args[2]));
+  check_open(in, f, "seek");
+  if (in_memory) return memory_seek(f, in_bytes, whence);
+  if (f->buffered && is_big_int(args[1])) throw Error(ErrorKind::ValueError, "cannot fit 'int' into an offset-sized integer");
+  const int64_t offset = offset_argument(in, args[1]);
   if ((f->place != Place::Disk && f->place != Place::Raw) || !f->seekable)
     throw_unsupported(in, "File or stream is not seekable.");
   if (whence < 0 || whence > 2)
-    throw_error(ErrorKind::ValueError, "whence value %lld unsupported", static_cast<long long>(whence));
+    throw_error(ErrorKind::ValueError, "whence value %d unsupported", whence);
   flush(in, f);
   const int64_t wanted = whence == 1 ? f->position + offset : offset;
   // Inside of what was read ahead nothing needs to be read again.

@@ -69,17 +69,16 @@ struct Choice {
   Value n, k;
 };
 
-// n and k of comb and perm, neither negative. Without k it is n.
+// n and k of comb and perm, neither negative.
 Choice choice(Interpreter& in, const Args& args) {
-  Choice c{whole_index(in, args[0]), Value()};
-  c.k = args[1].is_none() ? c.n : whole_index(in, args[1]);
+  const Choice c{whole_index(in, args[0]), whole_index(in, args[1])};
   if (whole_sign(c.n) < 0) throw Error(ErrorKind::ValueError, "n must be a non-negative integer");
   if (whole_sign(c.k) < 0) throw Error(ErrorKind::ValueError, "k must be a non-negative integer");
   return c;
 }
 
 Value comb_function(Interpreter& in, const Args& args) {
-  Choice c = choice(in, args);
+  const Choice c = choice(in, args);
   const Value rest = binary(in, BinaryOp::Sub, c.n, c.k);
   if (whole_sign(rest) < 0) return Value::integer(0);
   const Value& k = compare_whole(rest, c.k) < 0 ? rest : c.k;
@@ -90,10 +89,9 @@ Value comb_function(Interpreter& in, const Args& args) {
 }
 
 Value perm_function(Interpreter& in, const Args& args) {
+  if (args[1].is_none()) return factorial_function(in, args);
   const Choice c = choice(in, args);
   const Value rest = binary(in, BinaryOp::Sub, c.n, c.k);
-  if (args[1].is_none() && is_big_int(c.n))
-    throw Error(ErrorKind::OverflowError, "factorial() argument should not exceed 9223372036854775807");
   if (whole_sign(rest) < 0) return Value::integer(0);
   if (is_big_int(c.k)) throw Error(ErrorKind::OverflowError, "k must not exceed 9223372036854775807");
   return rising_product(in, binary(in, BinaryOp::Add, rest, Value::integer(1)), c.k.as_int());

@@ -461,8 +461,8 @@ Value pattern_repr(Interpreter& in, const Value& self) {
   std::string text = repr_text(in, pattern->text);
   if (text.size() > 200) text.resize(200);
   static constexpr std::pair<uint32_t, const char*> kNames[] = {
-      {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"},   {regex::kMultiline, "re.MULTILINE"},
-      {regex::kDotAll, "re.DOTALL"},         {regex::kVerbose, "re.VERBOSE"}, {regex::kAscii, "re.ASCII"},     {regex::kDebug, "re.DEBUG"},   {regex::kTemplate, "re.TEMPLATE"}};
+      {regex::kTemplate, "re.TEMPLATE"},   {regex::kIgnoreCase, "re.IGNORECASE"}, {regex::kLocale, "re.LOCALE"}, {regex::kMultiline, "re.MULTILINE"},
+      {regex::kDotAll, "re.DOTALL"},       {regex::kVerbose, "re.VERBOSE"},       {regex::kDebug, "re.DEBUG"},   {regex::kAscii, "re.ASCII"}};
   std::string flags;
   uint32_t left = pattern->program->flags & ~(pattern->program->bytes ? 0U : uint32_t{regex::kUnicode});
   for (const auto& [flag, name] : kNames) {
@@ -638,7 +638,7 @@ Value compile_pattern(Interpreter& in, const Args& args) {
   if (!bytes) text_argument(in, args[0], "pattern");
   std::vector<regex::Warning> warnings;
   try {
-    auto program = regex::compile(characters(args[0]), static_cast<uint32_t>(int_argument(in, args[1])),
+    auto program = regex::compile(characters(args[0]), static_cast<uint32_t>(whole_to_int(whole_index(in, args[1]))),
                                   bytes ? regex::ascii_types() : kUnicode, bytes, warnings);
     tell_warnings(in, warnings);
     PatternObject* pattern = make_object<PatternObject>(in, types_of(args)->pattern);

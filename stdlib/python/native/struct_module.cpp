@@ -68,14 +68,15 @@ Format parse_format(Interpreter& in, const Value& value) {
     format.big = text[0] == '>' || text[0] == '!';
     text.remove_prefix(1);
   }
-  constexpr size_t kMost = size_t{1} << 62;
+  constexpr size_t kMost = INT64_MAX;
   for (size_t i = 0; i < text.size(); ++i) {
     if (std::string_view(" \t\n\r\v\f").find(text[i]) != std::string_view::npos) continue;
     size_t count = 1;
     if (text[i] >= '0' && text[i] <= '9') {
       for (count = 0; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
-        count = count * 10 + static_cast<size_t>(text[i] - '0');
-        if (count > kMost / 16) throw_struct(in, "total struct size too long");
+        const auto digit = static_cast<size_t>(text[i] - '0');
+        if (count > (kMost - digit) / 10) throw_struct(in, "total struct size too long");
+        count = count * 10 + digit;
       }
       if (i == text.size()) throw_struct(in, "repeat count given without format specifier");
     }
@@ -83,9 +84,9 @@ Format parse_format(Interpreter& in, const Value& value) {
     const size_t width = format.native ? native_width(code) : standard_width(code);
     if (width == 0) throw_struct(in, "bad char in struct format");
     if (format.native) format.size = (format.size + width - 1) / width * width;
+    if (format.size > kMost || count > (kMost - format.size) / width) throw_struct(in, "total struct size too long");
     format.fields.push_back({code, count, width, format.size});
     format.size += count * width;
-    if (format.size > kMost) throw_struct(in, "total struct size too long");
     if (code != 'x') format.values += code == 's' || code == 'p' ? 1 : count;
   }
   return format;

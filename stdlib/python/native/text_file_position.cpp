@@ -14,6 +14,7 @@
 #include "lang/core/host.h"
 #include "lang/core/names.h"
 #include "lang/types/bigint.h"
+#include "lang/types/number.h"
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/text_file.h"
 
@@ -235,14 +236,16 @@ void set_encoder(Interpreter& in, TextFile* f, bool at_start) {
 
 Value file_seek(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
+  const bool in_memory = f->place == Place::Memory;
+  const int64_t in_text = in_memory ? int_argument(in, args[1]) : 0;
+  const int whence = whole_to_int(whole_index(in, args[2]));
   check_open(in, f);
-  const int64_t whence = int_argument(in, args[2]);
   if (whence < 0 || whence > 2)
-    throw_error(ErrorKind::ValueError, "invalid whence (%lld, should be 0, 1 or 2)", static_cast<long long>(whence));
-  if (f->place == Place::Memory) return memory_seek(f, int_argument(in, args[1]), whence);
+    throw_error(ErrorKind::ValueError, "%cnvalid whence (%d, should be 0, 1 or 2)", in_memory ? 'I' : 'i', whence);
+  if (in_memory) return memory_seek(f, in_text, whence);
   check_seekable(in, f);
   Value place = args[1];
-  const bool is_zero = place.is_int() ? place.as_int() == 0 : !truth(in, place);
+  const bool is_zero = equals(in, place, Value::integer(0));
   if (whence == 1) {
     if (!is_zero) throw_unsupported(in, "can't do nonzero cur-relative seeks");
     const Value tell[] = {args[0]};
