@@ -73,7 +73,7 @@ std::string file_name(Interpreter& in, const Value& v) {
   Value name = v;
   if (!is_bytes(v) && is_bytes_like(in, v)) {
     in.warn(ErrorKind::DeprecationWarning, "path should be string, bytes, or os.PathLike, not " + name_of_type(in, v));
-    name = make_bytes(in, BytesLike(in, v));
+    name = call(in, Value(bytes_types(in).bytes), {v});  // of memory with gaps too
   } else if (!is_bytes(v)) {
     const Value method = type_lookup(type_of(in, v), intern(in, "__fspath__"));
     if (method.is_undefined())

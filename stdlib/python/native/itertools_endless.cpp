@@ -1,4 +1,5 @@
 // count, cycle and repeat.
+#include "lang/types/bigint.h"
 #include "lang/types/number.h"
 #include "stdlib/python/native/itertools.h"
 
@@ -123,9 +124,9 @@ Value cycle_reduce(Interpreter& in, const Args& args) {
   Cycle* c = self_of<Cycle>(args[0]);
   const Value saved = make_list(in, c->saved.data(), c->saved.size());
   if (!c->source.is_undefined())
-    return reduction(in, args[0], make_tuple(in, {c->source}), make_tuple(in, {saved, Value::integer(c->again)}));
+    return reduction(in, args[0], make_tuple(in, {c->source}), make_tuple(in, {saved, Value::boolean(c->again)}));
   const Value rest = make_list(in, c->saved.data() + c->at, c->saved.size() - c->at);
-  return reduction(in, args[0], make_tuple(in, {iter(in, rest)}), make_tuple(in, {saved, Value::integer(1)}));
+  return reduction(in, args[0], make_tuple(in, {iter(in, rest)}), make_tuple(in, {saved, Value::boolean(true)}));
 }
 
 Value cycle_set_state(Interpreter& in, const Args& args) {
@@ -133,7 +134,9 @@ Value cycle_set_state(Interpreter& in, const Args& args) {
   if (!is_list(state[0])) {
     throw_error(ErrorKind::TypeError, "argument 1 must be list, not %s", std::string(type_name(in, state[0])).c_str());
   }
-  const bool again = truth(in, state[1]);
+  const Value told = whole_index(in, state[1]);
+  if (is_big_int(told)) throw Error(ErrorKind::OverflowError, "Python int too large to convert to C long");
+  const bool again = told.as_int() != 0;
   Cycle* c = self_of<Cycle>(args[0]);
   const List& saved = *as_list(state[0]);
   std::vector<Value> items(saved.items, saved.items + saved.size);
