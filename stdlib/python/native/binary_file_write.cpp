@@ -119,8 +119,12 @@ Value file_writelines(Interpreter& in, const Args& args) {
 }
 
 Value file_flush(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args), "flush");
-  flush(in, self_of(args));
+  BinaryFile* const f = self_of(args);
+  check_ready(f);
+  if (!(f->buffered && f->writable) && is_closed(in, f))  // CPython's come from IOBase
+    throw Error(ErrorKind::ValueError, "I/O operation on closed file.");
+  check_open(in, f, "flush");
+  flush(in, f);
   return Value::none();
 }
 

@@ -23,7 +23,7 @@ namespace {
 // Fills in the access modes and the position of an open descriptor.
 void take_descriptor(Interpreter& in, BinaryFile* f, int fd, bool owned, const Mode& mode) {
   f->place = Place::Disk;
-  f->closed = false;
+  f->closed = fd < 0;
   f->fd = fd;
   f->owns_fd = owned;
   f->readable = mode.kind == 'r' || mode.plus;
@@ -31,7 +31,7 @@ void take_descriptor(Interpreter& in, BinaryFile* f, int fd, bool owned, const M
   f->appends = mode.kind == 'a';
   f->mode = mode.kind == 'x' ? "xb" : mode.kind == 'a' ? "ab" : f->readable ? "rb" : "wb";
   if (mode.plus) f->mode += '+';
-  const int64_t here = in.host().files->seek(fd, 0, f->appends ? SEEK_END : SEEK_CUR);
+  const int64_t here = f->closed ? -1 : in.host().files->seek(fd, 0, f->appends ? SEEK_END : SEEK_CUR);
   f->seekable = here >= 0;
   f->position = f->system = std::max<int64_t>(here, 0);
 }

@@ -8,7 +8,7 @@
 namespace tessera::stdlib {
 
 struct BinaryOptions {
-  int fd = -1;
+  int fd = -1;  // -1: the file is closed
   bool owns_fd = true;
   char kind = 'r';  // r, w, x or a
   bool plus = false, buffered = true;

@@ -161,10 +161,10 @@ Value file_buffer(Interpreter& in, const Args& args) {
   check_attached(f);
   if (!f->buffer.is_undefined()) return f->buffer;
   flush(in, f);
-  if (f->place == Place::Disk && !f->closed) {  // from now on a stream, whose buffer has the descriptor
+  if (f->place == Place::Disk) {  // from now on a stream, whose buffer has the descriptor
     BinaryOptions options;
-    options.fd = f->fd;
-    options.owns_fd = f->owns_fd;
+    options.fd = f->closed ? -1 : f->fd;
+    options.owns_fd = f->owns_fd && !f->closed;
     options.kind = f->appends ? 'a' : f->readable ? 'r' : 'w';
     options.plus = f->readable && f->writable;
     options.name = f->name;

@@ -218,6 +218,7 @@ Value file_writelines(Interpreter& in, const Args& args) {
 
 Value file_flush(Interpreter& in, const Args& args) {
   TextFile* f = self_of(args);
+  if (f->place == Place::Memory) return Value::none();  // even of a closed one
   check_open(in, f);
   flush(in, f);
   if (f->place == Place::Stream) {
