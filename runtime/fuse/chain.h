@@ -47,8 +47,9 @@ struct ChainStep {
   bool settled = false;       // its storage was pending before this flush
 };
 
-/// Throws nothing but std::bad_alloc, and then before anything is written.
 struct ReduceCall;  // runtime/device/calls.h
+
+/// The kernel throws nothing but std::bad_alloc, and then before anything is written.
 struct ChainCall {
   static constexpr int kMostSteps = 32;
 
