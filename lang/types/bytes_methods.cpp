@@ -107,7 +107,7 @@ Value padded(Interpreter& in, const Args& args, int64_t left, int64_t right, cha
   Bytes* out = new_bytes(in, static_cast<size_t>(left + right) + text.size());
   Value made = Value::adopt(out);
   std::memset(out->data(), fill, static_cast<size_t>(left));
-  std::memcpy(out->data() + left, text.data(), text.size());
+  text.copy(out->data() + left, text.size());  // an empty text may have no address
   std::memset(out->data() + static_cast<size_t>(left) + text.size(), fill, static_cast<size_t>(right));
   return is_bytes(args[0]) ? made : make_byte_array(in, out->view());
 }
