@@ -142,7 +142,7 @@ class Features:
         lines = [f'@dataclasses.dataclass{options}', f'class {name}:'] + (['    n: int'] if self.random.random() < 0.5 else []) + ['    ' + line for line in self.some(fields, 1, 4)]
         if self.random.random() < 0.3:
             lines += ['    def __post_init__(self, *more): print("post", more)']
-        uses = ['{n}()', '{n}(1)', '{n}(n=1)', '{n}(1) == {n}(1)', '{n}(1) < {n}(2)', 'hash({n}(1)) == hash({n}(1))', 'dataclasses.asdict({n}(1))', 'dataclasses.astuple({n}(1))', 'dataclasses.replace({n}(1), a=5)', '[f.name for f in dataclasses.fields({n})]', 'setattr({n}(1), "a", 3)',
+        uses = ['{n}()', '{n}(1)', '{n}(n=1)', '{n}(1) == {n}(1)', '{n}(1) < {n}(2)', '(lambda a, b: hash(a) == hash(b))({n}(1), {n}(1))', 'dataclasses.asdict({n}(1))', 'dataclasses.astuple({n}(1))', 'dataclasses.replace({n}(1), a=5)', '[f.name for f in dataclasses.fields({n})]', 'setattr({n}(1), "a", 3)',
                 'str(inspect.signature({n}))', '{n}(1, 2, 3, 4, 5)', '{n}.__match_args__', '{n}(1, a=2)', 'copy.copy({n}(1))', 'dataclasses.is_dataclass({n})', '{n}(q=1)', 'vars({n}(1))', 'sorted([{n}(3), {n}(1)])', 'setattr({n}(1), "zz", 3)', '{n}.a']
         return ['try:'] + indent(lines + self.shows([u.format(n=name) for u in uses], 3, 6)) + ['except Exception as e:', '    print(type(e).__name__, e)']
 
