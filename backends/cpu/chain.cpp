@@ -7,6 +7,8 @@
 #include "runtime/fuse/chain.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -22,7 +24,8 @@ constexpr int64_t kTileBytes = 16384, kShortestTile = 512, kLongestTile = 2048;
 constexpr int64_t kLine = 64, kLongRow = 128;
 // A row that repeats, up to this length, fills a tile, which serves until the row changes.
 constexpr int64_t kLongestPattern = 512, kVector = 16;
-constexpr int64_t kStackBytes = 65536;  // so that a chain that has begun needs no memory
+// The buffers of one thread: 64 elements of every buffer of the longest chain fit.
+constexpr int64_t kBufferBytes = 24576;
 
 // How one operand of a step comes to the kernel.
 struct Source {
@@ -31,7 +34,7 @@ struct Source {
   ConvertRun load = nullptr;    // into a scratch buffer; null: it is read where it is
   alignas(16) char number[16] = {};  // a number as the kernel takes it
   int buffer = -1;              // Step: which buffer has it; -1: the memory at `address`
-  int pattern = -1;             // Spread: which buffer keeps the row that repeats; -1: there is none
+  int pattern = -1;             // Spread: index of the buffer that keeps the repeating row; -1 if no row repeats
   const char* address = nullptr;
 };
 
@@ -92,14 +95,32 @@ class Chain {
       if (call.steps[i].needed) add(int(i));
     tile_ = std::clamp(kTileBytes / std::max<int64_t>(buffers_ * widest_, 1) / kLine * kLine, kShortestTile, kLongestTile);
     if (past_caches_) tile_ = kShortestTile;
-    tile_ = std::min(tile_, kStackBytes / ((buffers_ + kScratch + patterns_) * widest_) / kLine * kLine);
+    tile_ = std::min(tile_, kBufferBytes / ((buffers_ + kScratch + patterns_) * widest_) / kLine * kLine);
     if (repeats_ > 0 && repeats_ <= tile_) tile_ -= tile_ % repeats_;
     buffer_bytes_ = tile_ * widest_;
   }
 
-  /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`.
+  /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`. The buffers lie on the heap, because a small stack has
+  /// no room for them (`ulimit -s 256`), and on the stack where the heap has no room: a chain that has begun may not fail.
   void run(int64_t begin, int64_t end, char* reduced = nullptr) const {
-    alignas(kLine) char memory[kStackBytes];
+    const std::unique_ptr<char, Free> memory(static_cast<char*>(std::aligned_alloc(kLine, kBufferBytes)));
+    if (memory) run_tiles(memory.get(), begin, end, reduced);
+    else run_on_stack(begin, end, reduced);
+  }
+
+  int64_t kernels() const { return int64_t(work_.size()); }
+
+ private:
+  struct Free {
+    void operator()(char* block) const { std::free(block); }
+  };
+
+  [[gnu::noinline, gnu::cold]] void run_on_stack(int64_t begin, int64_t end, char* reduced) const {
+    alignas(kLine) char memory[kBufferBytes];
+    run_tiles(memory, begin, end, reduced);
+  }
+
+  void run_tiles(char* memory, int64_t begin, int64_t end, char* reduced) const {
     Pattern patterns[kMostPatterns];
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
@@ -110,13 +131,10 @@ class Chain {
     if (past_caches_) hwy::FlushStream();
   }
 
-  int64_t kernels() const { return int64_t(work_.size()); }
-
- private:
   static constexpr int kMost = ChainCall::kMostSteps;
   static constexpr int kScratch = 4;  // three operands and a result
   static constexpr int kMostPatterns = 6;
-  // What a pattern's buffer holds: n elements from place `phase` of the row of a block.
+  // The contents of a pattern's buffer: n elements of the repeating row of a block, from element `phase` of the row on.
   struct Pattern {
     int64_t phase = -1, block = -1, n = 0;
   };
@@ -302,9 +320,9 @@ class Chain {
   std::vector<const ChainOperand*> flat_;
   int8_t last_use_[kMost], buffer_of_[kMost], free_[kMost];  // by step, and buffers without a reader
   int free_count_ = 0, buffers_ = 0, patterns_ = 0;
-  int64_t repeats_ = 0;  // tiles of a multiple of it begin at the same place of a row that repeats; 0: there is none
+  int64_t repeats_ = 0;  // elements: tiles whose length is a multiple of this period begin at the same element of the repeating row; 0 if no row repeats
   int64_t widest_ = 1, tile_ = 0, buffer_bytes_ = 0;
-  int64_t row_ = 0;  // tiles end where a row of a broadcast operand does; 0: where they like
+  int64_t row_ = 0;  // elements: tiles end at the end of each row of a broadcast operand, of this length; 0 if tiles ignore rows
   bool past_caches_ = false;
 };
 
