@@ -103,7 +103,7 @@ template <BinaryOp kOp>
 Value m_inplace(Interpreter& in, const Args& a) {
   if (kOp == BinaryOp::Mul && !is_index(in, a[1])) index(in, a[1]);  // a list: refused as by a wrapper
   Value answer = slots_of(a).inplace(in, kOp, a[0], a[1]);
-  // A bytearray leaves `+=` to the __radd__ of the other operand; the method asks nobody.
+  // `b += x` of a bytearray falls back to x.__radd__; the method bytearray.__iadd__ does not, and refuses x itself.
   return kOp == BinaryOp::Add && answer.is(in.not_implemented) ? slots_of(a).binary(in, kOp, a[0], a[1], false, 0) : answer;
 }
 template <UnaryOp kOp>

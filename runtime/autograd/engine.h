@@ -43,7 +43,7 @@ class NodeWatch {
  protected:
   ~NodeWatch() = default;
 };
-/// Sweeps that begin from now on tell it; null: nobody. Answers who was told before.
+/// Sets the NodeWatch of sweeps of this thread that begin from now on; null ends the watch. Returns the previous NodeWatch.
 NodeWatch* watch_nodes(NodeWatch* watch);
 
 /// Does what sweeps do with gradients beside running nodes, in place of the engine. An undefined result leaves it to the engine.
@@ -56,7 +56,7 @@ class SweepOps {
  protected:
   ~SweepOps() = default;
 };
-/// Sweeps of this thread ask it; null: nobody. Returns who was asked before.
+/// Sets the SweepOps of this thread's backward sweeps; null restores the engine's own operations. Returns the previous SweepOps.
 SweepOps* set_sweep_ops(SweepOps* ops);
 SweepOps* sweep_ops();
 

@@ -54,7 +54,7 @@ struct FunctionNode final : Node {
         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  "
         "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)");
     if (g.dtype() != input.dtype) g = to_dtype(g, input.dtype);
-    const bool is_hollow = g.device().is_meta() && g.storage().is_exposed();  // stands for an object of a host
+    const bool is_hollow = g.device().is_meta() && g.storage().is_exposed();  // carries a tensor object of a script (Note [Hollow tensors])
     check(g.device() == input.device || is_hollow, TensorErrorKind::Runtime, "Function ", name,
           " returned an invalid gradient at index ", i, " - expected device ", input.device.str(), " but got ",
           g.device().str());

@@ -236,7 +236,8 @@ static bool takes_source(const ReduceCall& call, const Tensor& t) {
   return call.kept == 0 || (call.kept == 1 && call.kept_strides[0] == length && length % kVector == 0);
 }
 
-// The result of the last launch, which nobody reads any more, from results that nobody else wants.
+// True if `t` is the result of the last launch, no tensor but the one that is about to die holds it, and no other result that the chain
+// reads on its way has an owner outside of the queue: then a reduction may compute the elements without writing them.
 bool LaunchQueue::may_reduce(const Tensor& t) {
   if (std::exchange(dying_, nullptr) != t.impl()) return false;
   if (PendingLaunches::queue_ != this || !reads_as_step(t) || t.storage().references() != 2) return false;
@@ -321,8 +322,8 @@ bool LaunchQueue::is_free_for(size_t i, const ChainOperand& operand) const {
   return held == operand.storage->references();
 }
 
-// Chooses memory for the result of step i that is in the caches: that of an operand that dies, as single ops do, or the block of the first
-// result that nobody wants, which was the last one to be freed before.
+// Chooses a block for the result of step i that is in the caches: the block of an operand that dies, as single ops do, or of the first
+// pending result without an owner outside of the queue: for it the allocator gave the block that was freed last.
 void LaunchQueue::take_warm_block(size_t i) {
   Storage& result = *steps_[i].result;
   for (size_t k = 0; k <= i; k++) {

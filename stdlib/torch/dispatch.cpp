@@ -205,7 +205,8 @@ Value is_dispatching(Interpreter& in, const Args& args) {
   return Value::boolean(dispatches(in, torch_state(in), args[0]));
 }
 
-// For functions that are one op in PyTorch and written in the language here: (name, args); NotImplemented if nobody is asked.
+// torch._C._dispatch_function(name, args), for functions that are one op in PyTorch and written in the language here. Returns NotImplemented
+// if neither a mode nor the class of an operand takes part in dispatching.
 Value dispatch_function(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   if ((state.modes & kDispatches) == 0) [[likely]]

@@ -1,4 +1,4 @@
-// __torch_dispatch__: who is asked for each op below autograd. Asked are the modes that a program has entered
+// __torch_dispatch__: modes and classes that answer each op below autograd. Dispatching asks the modes that a program has entered
 // (torch.utils._python_dispatch.TorchDispatchMode), innermost first, then the operands whose class defines __torch_dispatch__.
 //
 // Natives only stop a call at the door and hand it to torch._dispatch, which is written in the language: it finds PyTorch's overload, takes
@@ -16,7 +16,7 @@
 namespace tessera::stdlib {
 
 // Lets modes and classes answer a call of an op; `name` is that of the registry, with an underscore for the form in place.
-// Returns std::nullopt if nobody is to be asked.
+// Returns std::nullopt if neither a mode nor the class of an operand takes part in dispatching.
 [[gnu::noinline, gnu::cold]] std::optional<Value> dispatch_at_door(Interpreter& in, std::string_view name,
                                                                    const Args& args);
 inline std::optional<Value> dispatch(Interpreter& in, std::string_view name, const Args& args) {
@@ -38,7 +38,7 @@ Value wrap_gradient(Interpreter& in, const Tensor& t);
 // The gradient with which a sweep begins at a root that was given none; undefined: the engine makes it.
 Tensor first_gradient(Interpreter& in, const Value& root);
 
-// While it lives, sweeps of this thread show the ops of their own, sums of gradients, to whom dispatching asks.
+// During its lifetime, backward sweeps of this thread show their own operations (sums and accumulation of gradients) to dispatch modes and classes.
 class DispatchedSweeps final : public tensor::SweepOps {
  public:
   explicit DispatchedSweeps(Interpreter& in);

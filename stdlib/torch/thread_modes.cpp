@@ -21,7 +21,7 @@ struct ThreadModes {
   DispatchModes dispatch{};
 };
 
-// What classes there are is common to all threads; the other modes belong to one thread.
+// Bits that say which kinds of tensor classes exist are common to all threads; the other modes belong to one thread.
 constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses | kHasDispatchClasses);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.

@@ -39,7 +39,8 @@ struct AskForm {
 bool call_torch_function(Interpreter& in, TorchState& state, const Value& function, const Args& args, Value& result,
                          AskForm form = {});
 
-// The same for a method of Tensor that an operator or a builtin function of Python stands for. Answers std::nullopt if nobody is to be asked.
+// The same for the method of Tensor behind an operator or a builtin function of Python. Returns std::nullopt if no mode and no operand defines
+// __torch_function__.
 std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
                                  AskForm form = {});
 inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
@@ -49,8 +50,9 @@ inline std::optional<Value> ask(Interpreter& in, std::string_view method, std::i
   return ask_at_door(in, method, operands, form);
 }
 
-// Modes under which each call of an op has the name that PyTorch has for it; modes under which an operator goes through call_op instead of its fast pointer.
+// Modes under which each call of an op carries PyTorch's name of the op.
 constexpr uint32_t kNamesCalls = kProfiles | kDispatches;
+// Modes under which an operator goes through call_op instead of its fast pointer.
 constexpr uint32_t kNotShort = kAutocasts | kNamesCalls;
 
 // The value with its tensors, in tuples and lists too, replaced by what `replace` makes of each.

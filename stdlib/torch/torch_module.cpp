@@ -230,8 +230,8 @@ const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor an
 const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
     {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
-    {"autocast", "torch.amp"},       {"ops", "torch._dispatch"},
-           {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"}};
+    {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"},
+    {"ops", "torch._dispatch"}};
 
 Value tag(Interpreter& in, Type* type, const char* text) {
   auto* object = make_object<TagObject>(in, type);
