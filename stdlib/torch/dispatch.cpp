@@ -85,9 +85,8 @@ std::optional<Value> dispatch_at_door(Interpreter& in, std::string_view name, co
   const Value keywords = make_dict(in);
   for (uint32_t i = args.positional(); i < args.count; ++i)
     dict_set(in, as_dict(keywords), args.keyword_names->items[i - args.positional()], args[i]);
-  const Value callee = args.callee == nullptr
-                           ? Value::none()
-                           : Value(static_cast<Object*>(const_cast<NativeFunction*>(args.callee)));
+  const Value callee =
+      args.callee == nullptr ? Value::none() : Value(static_cast<Object*>(const_cast<NativeFunction*>(args.callee)));
   const Value given[] = {Value(intern(in, name)), make_tuple(in, args.values, args.positional()), keywords, callee};
   return call_in_language(in, "_enter", Args{given, 4});
 }
@@ -223,13 +222,47 @@ Value schemas_of_op(Interpreter& in, const Args& args) {
 }
 
 // The parameters of _make_wrapper_subclass.
-enum WrapperArgument : uint32_t { kClass, kSize, kStrides, kDType = 5, kDevice = 7, kRequiresGrad = 9 };
+enum WrapperArgument : uint32_t {
+  kClass,
+  kSize,
+  kStrides,
+  kStorageOffset,
+  kMemoryFormat,
+  kDType,
+  kLayout,
+  kDevice,
+  kPinMemory,
+  kRequiresGrad,
+  kPolicy,
+  kDispatchDevice,
+  kDispatchLayout
+};
+
+// Refuses what a hollow tensor cannot have, instead of ignoring it.
+void check_wrapper(Interpreter& in, const Args& args) {
+  if (args[kStrides].is_none() && !args[kStorageOffset].is_none())
+    throw Error(ErrorKind::RuntimeError, "setting storage offset without stride not supported");
+  if (!args[kPolicy].is_none()) {
+    const std::string policy = str_text(in, args[kPolicy]);
+    if (policy != "strides" && policy != "sizes")
+      throw Error(ErrorKind::ValueError, "Unknown sizes_strides_policy: " + policy + "; expected 'strides' or 'sizes'");
+    throw Error(
+        ErrorKind::NotImplementedError,
+        "dispatch_sizes_strides_policy is not supported: a wrapper keeps the size and the strides that it was given");
+  }
+  if (truth(in, args[kDispatchDevice]) || truth(in, args[kDispatchLayout]))
+    throw Error(ErrorKind::NotImplementedError,
+                "dispatch_device and dispatch_layout are not supported: a wrapper keeps the device that it was given");
+  if (!args[kMemoryFormat].is_none() && str_text(in, args[kMemoryFormat]) != "torch.contiguous_format")
+    throw Error(ErrorKind::NotImplementedError, "memory_format is not supported for wrappers: pass strides");
+}
 
 Value make_wrapper(Interpreter& in, const Args& args) {
   TorchState& state = torch_state(in);
   if (!args[0].is_object() || args[0].as_object()->kind != ObjectKind::Type ||
       !object_cast<Type>(args[0])->is_subtype_of(state.tensor))
     throw Error(ErrorKind::TypeError, "cls must be a class derived from torch.Tensor");
+  check_wrapper(in, args);
   std::vector<int64_t> sizes, strides;
   DType dtype = state.context.default_dtype;
   Device device = kCpu;
