@@ -57,7 +57,10 @@ bool is_real(const Value& v) { return is_whole(v) || v.is_float(); }
 Value power_by(Interpreter& in, const Value& who, const Args& args) {
   const Value a = unboxed(args[0]), b = unboxed(args[1]), m = unboxed(args[2]), plain = unboxed(who);
   const Type* const type = type_of(in, who);
-  const auto is_own = [&](Str* name) { return is_function(type_lookup(type, name)); };
+  const auto is_own = [&](Str* name) {
+    const Value method = type_lookup(type, name);
+    return !method.is_undefined() && !is_native_method(method);
+  };
   if (is_own(in.names->pow) || is_own(in.names->rpow) || (!is_real(plain) && !is_complex(in, plain))) {
     const Value method = &who == &args[0] ? type_lookup(type, in.names->pow) : Value();
     return method.is_undefined() ? in.not_implemented : call_special(in, method, who, {args[1], args[2]});

@@ -307,20 +307,6 @@ Value with_traceback_method(Interpreter& in, const Args& args) {
   return args[0];
 }
 
-// As CPython's: each attribute of a pickled exception is set, also those that the class keeps itself.
-Value set_state_method(Interpreter& in, const Args& args) {
-  if (args[1].is_none()) return Value::none();
-  if (!is_dict(args[1])) throw Error(ErrorKind::TypeError, "state is not a dictionary");
-  const Value items = list_from(in, call_method(in, args[1], intern(in, "items")));
-  for (uint32_t i = 0; i < as_list(items)->size; ++i) {
-    const Value pair = as_list(items)->items[i];
-    const Value name = as_tuple(pair)->items[0];
-    if (!is_str(name)) throw Error(ErrorKind::TypeError, "attribute name must be string");
-    set_attr(in, args[0], intern(in, text_of(name)), as_tuple(pair)->items[1]);
-  }
-  return Value::none();
-}
-
 Value add_note_method(Interpreter& in, const Args& args) {
   if (!is_str(args[1])) {
     throw_error(ErrorKind::TypeError, "note must be a str, not '%s'", std::string(type_name(in, args[1])).c_str());
@@ -335,7 +321,7 @@ Value add_note_method(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-// BaseException.__new__(cls, …), as a script class with a __new__ of its own calls it.
+// __new__ of each class of exceptions, as a script class with a __new__ of its own calls it.
 Value new_method(Interpreter& in, const Args& args) {
   Args rest = args;
   ++rest.values;
@@ -343,7 +329,8 @@ Value new_method(Interpreter& in, const Args& args) {
   Type* const type = object_cast<Type>(args[0]);
   if (makes_groups(type)) {
     const std::string name(type->name->view());
-    throw_error(ErrorKind::TypeError, "BaseException.__new__(%s) is not safe, use %s.__new__()", name.c_str(), name.c_str());
+    const std::string owner(args.callee->owner->name->view());
+    throw_error(ErrorKind::TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", owner.c_str(), name.c_str(), name.c_str());
   }
   return make_instance_of(in, type, rest, false);
 }
@@ -351,13 +338,13 @@ Value new_method(Interpreter& in, const Args& args) {
 constexpr NativeDef kOwnText[] = {
     {"__str__(self, /)", [](Interpreter& in, const Args& args) { return exception_str(in, args[0]); }, "Return str(self)."}};
 
+constexpr NativeDef kNew[] = {{"__new__", new_method}};
+
 constexpr NativeDef kMethods[] = {
     {"__str__(self, /)", [](Interpreter& in, const Args& args) { return args_text(in, as_exception(args[0])); }, "Return str(self)."},
     {"__repr__(self, /)", [](Interpreter& in, const Args& args) { return exception_repr(in, args[0]); }, "Return repr(self)."},
-    {"__new__", new_method},
     {"__init__(self, /, *args, **kwargs)", init_method, ""},
     {"with_traceback(self, tb, /)", with_traceback_method, "Sets self.__traceback__ and returns self."},
-    {"__setstate__(self, state, /)", set_state_method, "Set the attributes of a pickled exception."},
     {"add_note(self, note, /)", add_note_method, "Adds a line that the traceback shows below the message."},
 };
 
@@ -454,6 +441,8 @@ void add_syntax_fields(Interpreter& in, Type* type) {
 void fill_class(Interpreter& in, Type* type) {
   const auto kind =
       static_cast<ErrorKind>(std::find(in.types.errors, in.types.errors + kErrorKinds, type) - in.types.errors);
+  if (!makes_groups(type)) in.add_methods(type, kNew, std::size(kNew));
+  add_exception_state(in, type, kind);
   constexpr ErrorKind kWithText[] = {ErrorKind::KeyError,           ErrorKind::OSError,            ErrorKind::SyntaxError,          ErrorKind::ImportError,
                                      ErrorKind::UnicodeEncodeError, ErrorKind::UnicodeDecodeError, ErrorKind::UnicodeTranslateError};
   if (std::find(std::begin(kWithText), std::end(kWithText), kind) != std::end(kWithText)) in.add_methods(type, kOwnText, std::size(kOwnText));

@@ -15,6 +15,8 @@ struct Type;
 
 // Sets args and what the class's own fields follow from them, as CPython's __init__ does.
 void fill_exception(Interpreter& in, Exception* exception, const Value& args);
+// Adds __reduce__ and __setstate__ where `type`, the class of `kind`, has one of its own.
+void add_exception_state(Interpreter& in, Type* type, ErrorKind kind);
 // `destroy` slots.
 void destroy_exception(Interpreter& in, Object* object);
 void destroy_traceback(Interpreter& in, Object* object);

@@ -57,6 +57,7 @@ class Explainer {
   Answer double_star_in_parentheses();
   Answer comprehension_target();
   Answer missing_comma();
+  Answer missing_parenthesis();
   Answer missing_colon();
   Answer exception_list();
   Answer missing_exception_type();
@@ -117,6 +118,7 @@ class Explainer {
   bool in_brackets() const { return opener_ != kNowhere; }
   bool in_field() const;
   // Whether CPython reads what begins at `begin` by its rule `expression`, and no part of one as behind the `if` and `in` of a comprehension.
+  bool is_declared(std::uint32_t begin) const;
   bool is_expression(std::uint32_t begin) const {
     const T separator = begin > 0 ? kind(begin - 1) : T::kNewline;
     return (separator != T::kIf || begin - 1 == line_) && !(separator == T::kIn && follows_comprehension_in(begin));

@@ -194,6 +194,13 @@ std::uint32_t Explainer::item_begin(std::uint32_t index, bool conditional_too) c
   return line_;
 }
 
+// Whether the item that begins with this token is the name of a module, a class, a function or a parameter, and no expression.
+bool Explainer::is_declared(std::uint32_t begin) const {
+  const T first = kind(begin);
+  if (lists_names() || (begin > 0 && kind(begin - 1) == T::kLambda)) return true;
+  return !begins_operand(first) && first != T::kStar && first != T::kDoubleStar;
+}
+
 // Whether the `in` before token `item` belongs to a `for` and is no comparison.
 bool Explainer::follows_comprehension_in(std::uint32_t item) const {
   std::uint32_t closed = 0;
@@ -307,8 +314,10 @@ SyntaxError Explainer::lexical() const {
 // CPython looks whether an expression follows an expression; if that runs into broken text or into the line below an open bracket, it is
 // the text that is shown.
 bool Explainer::next_expression_is_broken() {
-  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here()) || !is_expression(item_begin(at_))) return false;
-  if (is_soft_keyword(item_begin(at_)) && item_begin(at_) + 1 != at_) return false;
+  const std::uint32_t begin = item_begin(at_);
+  if (!tokens_.error || !ends_operand(before()) || !begins_operand(here()) || !is_expression(begin)) return false;
+  if (is_declared(begin)) return false;
+  if (is_soft_keyword(begin) && begin + 1 != at_) return false;
   const GrammarResult read = match_part(tokens_, GrammarPart::kExpression, at_, arena_);
   const std::uint32_t furthest = read.furthest;
   if (kind(furthest) == T::kError || opens_above(furthest)) return true;
@@ -367,6 +376,7 @@ SyntaxError Explainer::explain() {
   if (Answer answer = pattern_number()) return *answer;
   if (tokens_.error && (here() == T::kError || opens_above(at_))) return lexical();
   if (Answer answer = case_pattern()) return *answer;
+  if (Answer answer = missing_parenthesis()) return *answer;
   if (next_expression_is_broken()) return lexical();
   constexpr Mistake kMistakes[] = {&Explainer::parameters,
                                    &Explainer::list_of_targets,

@@ -161,8 +161,15 @@ Explainer::Answer Explainer::missing_comma() {
   if (!spans(GrammarPart::kDisjunction, begin, next)) return {};
   std::uint32_t end = part_end(GrammarPart::kExpression, next);
   if (end == next) return {};
-  if (opens_above(end)) return lexical();
+  if (kind(end) == T::kError || opens_above(end)) return lexical();  // CPython looks at the token behind the expression
   return error(span(shown_begin(begin, next), end), "invalid syntax. Perhaps you forgot a comma?");
+}
+
+// CPython demands the parenthesis behind the name of a function, and looks for no other fault.
+Explainer::Answer Explainer::missing_parenthesis() {
+  const std::uint32_t word = kind(line_) == T::kAsync ? line_ + 1 : line_;
+  if (kind(word) != T::kDef || at_ != word + 2 || !is_name(kind(word + 1))) return {};
+  return error(whole(at_), "expected '('");
 }
 
 Explainer::Answer Explainer::missing_colon() {
@@ -177,7 +184,6 @@ Explainer::Answer Explainer::missing_colon() {
       if (at_ == word + 1) return missing();
       return {};
     case T::kDef: {
-      if (at_ == word + 2 && is_name(kind(word + 1))) return error(whole(at_), "expected '('");
       std::uint32_t close = kind(word + 2) == T::kLeftParen ? closing_of(word + 2) : kNowhere;
       if (close == kNowhere || at_ <= close) return {};
       if (kind(close + 1) == T::kArrow && at_ == close + 2) return error(span(close + 1), "expected ':'");
@@ -298,7 +304,7 @@ Explainer::Answer Explainer::early_generator() {
 
 // `print 1, a b`: behind a name CPython reads expressions, in case the name is an old statement's, and tells of their faults first.
 Explainer::Answer Explainer::behind_name() {
-  if (depth_ >= kMostNames || !is_name(before()) || !begins_operand(here()) || here() == T::kLeftParen || lists_names()) return {};
+  if (depth_ >= kMostNames || !is_name(before()) || !begins_operand(here()) || here() == T::kLeftParen || is_declared(item_begin(at_))) return {};
   const bool comma = here() != T::kString && here() != T::kFStart && !is_soft_keyword(at_ - 1);  // which may be missing
   if (in_brackets() && comma && !is_old_statement(at_ - 1)) return {};
   const std::uint32_t furthest = match_part(tokens_, GrammarPart::kStarExpressions, at_, arena_).furthest;

@@ -273,7 +273,7 @@ Value whole_index(Interpreter& in, const Value& value) {
         if (type_of(in, answer) != in.types.integer) warn_of_subclass(in, "__index__", answer, "int");
         return result.is_bool() ? Value::integer(result.as_int()) : result;
       }
-      throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, result)) + ")");
+      throw Error(ErrorKind::TypeError, "__index__ returned non-int (type " + std::string(type_name(in, answer)) + ")");
     }
   }
   throw Error(ErrorKind::TypeError,

@@ -88,6 +88,12 @@ void write(unsigned char* to, T item) {
   std::memcpy(to, &item, sizeof(T));
 }
 
+// The letter of an item of 'u', whose bytes may be any.
+Value character(Interpreter& in, uint32_t code) {
+  if (code > 0x10ffff) throw Error(ErrorKind::ValueError, "chr() arg not in range(0x110000)");
+  return char_str(in, code);
+}
+
 Value load(Interpreter& in, Array* a, size_t i) {
   const unsigned char* const p = a->at(i);
   switch (a->items->code) {
@@ -99,7 +105,7 @@ Value load(Interpreter& in, Array* a, size_t i) {
     case 'I': return Value::integer(read<uint32_t>(p));
     case 'f': return Value::real(static_cast<double>(read<float>(p)));
     case 'd': return Value::real(read<double>(p));
-    case 'u': return char_str(in, read<uint32_t>(p));
+    case 'u': return character(in, read<uint32_t>(p));
     case 'L':
     case 'Q': return whole_from_uint64(in, read<uint64_t>(p));
     default: return Value::integer(read<int64_t>(p));

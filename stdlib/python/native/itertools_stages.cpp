@@ -377,11 +377,16 @@ bool next_sliced(Interpreter& in, const Value& self, Value& out) {
   Slice* s = self_of<Slice>(self);
   const Value source = s->source;
   if (source.is_undefined()) return false;
-  for (Value skipped; s->at < s->wanted; ++s->at) {
-    if (!next(in, source, skipped)) return finish(s->source) || pass_stop_value(in, source, self);
+  try {
+    for (Value skipped; s->at < s->wanted; ++s->at) {
+      if (!next(in, source, skipped)) return finish(s->source) || pass_stop_value(in, source, self);
+    }
+    if (s->at >= s->stop) return finish(s->source);
+    if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);
+  } catch (...) {
+    finish(s->source);  // a slice whose iterator raised is exhausted
+    throw;
   }
-  if (s->at >= s->stop) return finish(s->source);
-  if (!next(in, source, out)) return finish(s->source) || pass_stop_value(in, source, self);
   ++s->at;
   const uint64_t before = s->wanted;
   s->wanted += s->step;

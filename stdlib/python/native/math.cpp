@@ -381,7 +381,7 @@ void add_partial(std::vector<double>& partials, double x) {
     x = high;
   }
   partials.resize(kept);
-  partials.push_back(x);
+  if (x != 0.0) partials.push_back(x);  // a sum of zeros is 0.0, of -0.0 too
 }
 
 double round_partials(const std::vector<double>& partials) {
@@ -409,7 +409,7 @@ Value fsum_function(Interpreter& in, const Args& args) {
     const double x = real_argument(in, v);
     if (std::isfinite(x)) {
       add_partial(partials, x);
-      if (std::isinf(partials.back())) throw Error(ErrorKind::OverflowError, "intermediate overflow in fsum");
+      if (!partials.empty() && std::isinf(partials.back())) throw Error(ErrorKind::OverflowError, "intermediate overflow in fsum");
     } else {
       if (std::isinf(x)) infinities += x;
       special += x;
