@@ -79,6 +79,8 @@ void set_slot(Interpreter& in, Object* object, Str* name, Value value);
 bool delete_slot(Interpreter& in, Object* object, Str* name);
 // The live `__dict__` of an object; from now on its attributes stand in this dict.
 Dict* attributes_dict(Interpreter& in, Object* object);
+// Whether it has one, or attributes that would stand in it.
+bool has_attributes_dict(Object* object);
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict);
 void clear_attributes(Interpreter& in, Attributes& attributes) noexcept;
 

@@ -136,6 +136,11 @@ Dict* attributes_dict(Interpreter& in, Object* object) {
   return dict;
 }
 
+bool has_attributes_dict(Object* object) {
+  const Attributes& attributes = attributes_of(object);
+  return attributes.dict != nullptr || (attributes.values != nullptr && !has_slots_beside(object));
+}
+
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict) {
   ++dict->refcount;
   Attributes& attributes = attributes_of(object);

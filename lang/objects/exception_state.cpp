@@ -33,8 +33,7 @@ Value arguments_of(Interpreter& in, const Exception* e) {
 
 // The attributes that __setstate__ sets: the object's dict, which may be empty, or Undefined where the object has had no attribute.
 Value state_of(Interpreter& in, Exception* e) {
-  const Attributes& attributes = attributes_of(e);
-  const Value own = attributes.dict != nullptr || attributes.values != nullptr ? find_attr(in, Value(e), in.names->dict_) : Value();
+  const Value own = has_attributes_dict(e) ? find_attr(in, Value(e), in.names->dict_) : Value();
   if (!is_error(in, Value(e), ErrorKind::ImportError) || (!is_given(e->fields[1]) && !is_given(e->fields[2]))) return own;
   const Value state = own.is_undefined() ? make_dict(in) : dict_copy(in, as_dict(own));
   if (is_given(e->fields[1])) dict_set_str(in, as_dict(state), intern(in, "name"), e->fields[1]);
