@@ -234,6 +234,8 @@ class Engine {
   void call(Node* node, TensorList& grads, TensorList& results) {
     const GradMode mode(grad_mode_);
     if (node->hooks && !node->hooks->before.empty()) run_pre_hooks(*node, grads);
+    if (SweepOps* const ops = sweep_ops(); ops != nullptr && !node->edges.empty()) [[unlikely]]
+      ops->prepare(*node, grads);
     const bool watched = node->hooks && !node->hooks->after.empty();
     const TensorList given = watched ? grads : TensorList();
     if (Context::current().anomaly_mode) [[unlikely]]
@@ -315,7 +317,7 @@ class Engine {
       if (Tensor& g = grads[hook.output]; g.defined()) g = hook_result(g, hook.run(g));
     for (AutogradMeta* meta : node->hooks->retained)
       if (Tensor& g = grads[meta->output]; g.defined())
-        meta->grad = meta->grad.defined() ? add(meta->grad, g) : clone(g);
+        meta->grad = meta->grad.defined() ? sum_of(meta->grad, g) : g.device().is_meta() ? g : clone(g);
   }
 
   static uint64_t new_pass() {

@@ -52,6 +52,8 @@ class SweepOps {
   virtual Tensor sum(const Tensor& a, const Tensor& b) = 0;
   /// Takes up a gradient in a leaf's `.grad`. Returns false to leave it to the engine.
   virtual bool accumulate(const Tensor& leaf, Tensor& grad, const Tensor& arrived) = 0;
+  /// Replaces gradients that the formula of `node` cannot read by ones that it can.
+  virtual void prepare(const Node& node, TensorList& grads) = 0;
 
  protected:
   ~SweepOps() = default;

@@ -12,7 +12,11 @@ struct InputInfo {
   Dims sizes;
   DType dtype = kFloat32;
   Device device = kCpu;
+  bool is_hollow = false;
 };
+
+// Whether a tensor may carry an object of a script instead of elements: Note [Hollow tensors].
+bool may_be_hollow(const Tensor& t) { return t.device().is_meta() && t.storage().is_exposed(); }
 
 bool expands_to(Ints small, Ints large) {
   if (small.size() > large.size()) return false;
@@ -54,8 +58,8 @@ struct FunctionNode final : Node {
         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  "
         "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)");
     if (g.dtype() != input.dtype) g = to_dtype(g, input.dtype);
-    const bool is_hollow = g.device().is_meta() && g.storage().is_exposed();  // carries a tensor object of a script (Note [Hollow tensors])
-    check(g.device() == input.device || is_hollow, TensorErrorKind::Runtime, "Function ", name,
+    const bool is_hollow = may_be_hollow(g);
+    check(g.device() == input.device || is_hollow || input.is_hollow, TensorErrorKind::Runtime, "Function ", name,
           " returned an invalid gradient at index ", i, " - expected device ", input.device.str(), " but got ",
           g.device().str());
     return g;
@@ -102,7 +106,7 @@ CountedPtr<Node> record_function(std::string name, const TensorList& inputs, Ten
   auto node = make_counted<FunctionNode>(std::move(name), std::move(backward));
   for (const Tensor& input : inputs) {
     node->add_input(input);
-    node->inputs.push_back(input.defined() ? InputInfo{Dims(input.sizes()), input.dtype(), input.device()}
+    node->inputs.push_back(input.defined() ? InputInfo{Dims(input.sizes()), input.dtype(), input.device(), may_be_hollow(input)}
                                            : InputInfo{});
   }
   node->outputs = uint32_t(outputs.size());

@@ -1,3 +1,4 @@
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/binder.h"
 
 #include <algorithm>
@@ -206,6 +207,8 @@ bool Binder::bind_keywords(Interpreter& in, const TorchState& state, const Args&
     } else if (at == kPinMemoryKeyword) {
       if (!v.is_bool() && !v.is_none()) return false;
       call.pin_memory = v.is_bool() && v.as_bool();
+    } else if (names_sparse_layout(state, v)) {
+      return false;
     }
   }
   return true;

@@ -1,3 +1,4 @@
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/convert.h"
 
 #include "lang/core/object_cast.h"
@@ -194,7 +195,7 @@ bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, 
       if (!v.is_object() || v.as_object()->type != state.generator) return false;
       out = Arg(object_cast<GeneratorObject>(v)->generator.get());
       return true;
-    case ArgKind::Layout: out = Arg(); return v.is_object() && v.as_object()->type == state.layout;
+    case ArgKind::Layout: out = Arg(); return v.is_object() && v.as_object()->type == state.layout && !names_sparse_layout(state, v);
     case ArgKind::MemoryFormat:
       if (!v.is_object() || v.as_object()->type != state.memory_format) return false;
       out = Arg(std::string_view(object_cast<TagObject>(v)->text));

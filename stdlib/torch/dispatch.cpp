@@ -8,10 +8,12 @@
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
+#include "runtime/autograd/function.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/ops/view_ops.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -21,6 +23,7 @@ struct HollowTable {
   struct Row {
     Device device;
     Value object;  // the instance for which the tensor goes through the engine; else undefined
+    Value parts;   // of a sparse tensor: its indices and values; else undefined
   };
   std::unordered_map<const tensor::Storage*, Row> rows;
 };
@@ -118,6 +121,16 @@ Tensor make_hollow(TorchState& state, Ints sizes, Ints strides, DType dtype, Hol
 
 }  // namespace
 
+Value sparse_parts(const TorchState& state, const Tensor& t) {
+  const HollowTable::Row* const row = row_of(state, t);
+  return row != nullptr ? row->parts : Value();
+}
+
+Tensor make_sparse(TorchState& state, Ints sizes, DType dtype, const Value& parts) {
+  const tensor::Dims strides = tensor::contiguous_strides(sizes);
+  return make_hollow(state, sizes, strides, dtype, {kCpu, Value(), parts});
+}
+
 Device shown_device(const TorchState& state, const Tensor& t) {
   const HollowTable::Row* const row = row_of(state, t);
   return row != nullptr ? row->device : t.device();
@@ -128,8 +141,8 @@ Tensor to_gradient(Interpreter& in, const Value& v) {
   const Tensor& t = tensor_of(v);
   const HollowTable::Row* const row = row_of(state, t);
   if (row == nullptr) return resolved(t);
-  if (!row->object.is_undefined()) return t;
-  return make_hollow(state, t.sizes(), t.strides(), t.dtype(), {row->device, v});
+  if (!row->object.is_undefined() || !row->parts.is_undefined()) return t;
+  return make_hollow(state, t.sizes(), t.strides(), t.dtype(), {row->device, v, Value()});
 }
 
 Value wrap_gradient(Interpreter& in, const Tensor& t) {
@@ -140,7 +153,7 @@ Value wrap_gradient(Interpreter& in, const Tensor& t) {
 // ---- Sweeps ------------------------------------------------------------------------------------------------------------
 
 DispatchedSweeps::DispatchedSweeps(Interpreter& in) : in_(in) {
-  if ((torch_state(in).modes & kDispatches) == 0) [[likely]]
+  if ((torch_state(in).modes & (kDispatches | kHasSparse)) == 0) [[likely]]
     return;
   before_ = tensor::set_sweep_ops(this);
   is_set_ = true;
@@ -165,18 +178,32 @@ Tensor first_gradient(Interpreter& in, const Value& root) {
 }
 
 Tensor DispatchedSweeps::sum(const Tensor& a, const Tensor& b) {
+  if (is_sparse(torch_state(in_), a) || is_sparse(torch_state(in_), b))
+    return to_gradient(in_, call_sparse(in_, "_sum_of_gradients", {wrap_gradient(in_, a), wrap_gradient(in_, b)}));
   if (!are_shown(a, b)) return {};
   const Value given[] = {wrap_gradient(in_, a), wrap_gradient(in_, b)};
   return to_gradient(in_, call_in_language(in_, "_sum_of_gradients", Args{given, 2}));
 }
 
 bool DispatchedSweeps::accumulate(const Tensor& leaf, Tensor& grad, const Tensor& arrived) {
+  const TorchState& state = torch_state(in_);
+  if (is_sparse(state, leaf) || is_sparse(state, arrived) || (grad.defined() && is_sparse(state, grad))) {
+    const Value before = grad.defined() ? wrap_gradient(in_, grad) : Value::none();
+    grad = to_gradient(in_, call_sparse(in_, "_accumulated", {wrap_tensor(in_, leaf), before, wrap_gradient(in_, arrived)}));
+    return true;
+  }
   if (!are_shown(leaf, arrived)) return false;
   const Value given[] = {wrap_tensor(in_, leaf), grad.defined() ? wrap_gradient(in_, grad) : Value::none(),
                          wrap_gradient(in_, arrived)};
   const Tensor kept = to_gradient(in_, call_in_language(in_, "_accumulated", Args{given, 3}));
   grad = kept;
   return true;
+}
+
+void DispatchedSweeps::prepare(const tensor::Node& node, TensorList& grads) {
+  for (Tensor& grad : grads)
+    if (grad.defined() && is_sparse(torch_state(in_), grad) && tensor::function_of(const_cast<tensor::Node&>(node)) == nullptr)
+      grad = tensor_of(call_sparse(in_, "_densified", {wrap_gradient(in_, grad)}));
 }
 
 // ---- For torch._dispatch -------------------------------------------------------------------------------------------------
@@ -281,7 +308,7 @@ Value make_wrapper(Interpreter& in, const Args& args) {
     for (const int64_t size : sizes)
       tensor::check(size >= 0, TensorErrorKind::Runtime, "Trying to create tensor with negative dimension ", size, ": ",
                     tensor::Dims(sizes));
-    const Tensor made = make_hollow(state, sizes, strides, dtype, {device, Value()});
+    const Tensor made = make_hollow(state, sizes, strides, dtype, {device, Value(), Value()});
     if (truth(in, args[kRequiresGrad])) set_requires_grad(made, true);
     return as_instance(in, made, object_cast<Type>(args[0]));
   });

@@ -46,6 +46,7 @@ class DispatchedSweeps final : public tensor::SweepOps {
   DispatchedSweeps(const DispatchedSweeps&) = delete;
   Tensor sum(const Tensor& a, const Tensor& b) override;
   bool accumulate(const Tensor& leaf, Tensor& grad, const Tensor& arrived) override;
+  void prepare(const tensor::Node& node, TensorList& grads) override;
 
  private:
   bool are_shown(const Tensor& a, const Tensor& b) const;

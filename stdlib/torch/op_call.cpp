@@ -1,3 +1,4 @@
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/op_call.h"
 
 #include "lang/core/bind.h"
@@ -210,7 +211,7 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
       if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
       bound.reset();
     }
-    if (answered_by_others(in, state, args, result)) return result;
+    if (answered_by_others(in, state, args, result) || made_sparse(in, state, function.name, args, result)) return result;
     refuse_call(in, function, args);
   });
 }
@@ -231,6 +232,10 @@ bool is_taken(Interpreter& in, const TorchState& state, OpFunction& function, co
   Value result;
   if ((state.modes & (kHasSubclasses | kHasFunctionModes)) != 0 && answered_by_others(in, state, args, result))
     return result;
+  if ((state.modes & kHasSparse) != 0) {
+    const std::string name = std::string(function.entries.front()->name) + (function.is_inplace ? "_" : "");
+    if (answered_for_sparse(in, state, make_str(in, name), args, result)) return result;
+  }
   if ((state.modes & kAutocasts) != 0 && in_torch(in, args, [&] { return call_autocast(in, function, args, result); }))
     return result;
   if ((state.modes & kDispatches) != 0 && is_taken(in, state, function, args)) {

@@ -71,7 +71,7 @@ Value grad(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
-void check_assigned_grad(const Tensor& g, const Tensor& t) {
+void check_assigned_grad(Interpreter& in, const Tensor& g, const Tensor& t) {
   const std::string attempt = "attempting to assign a gradient ";
   if (!(g.sizes() == t.sizes()))
     throw Error(ErrorKind::RuntimeError, attempt + "of size '" + shape_str(g.sizes()) + "' to a tensor of size '" +
@@ -86,7 +86,7 @@ void check_assigned_grad(const Tensor& g, const Tensor& t) {
             "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
             "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
             "they match.");
-  if (g.device().type != t.device().type)
+  if (shown_device(torch_state(in), g).type != shown_device(torch_state(in), t).type)
     throw Error(ErrorKind::RuntimeError,
                 attempt + "with device type '" + tessera::tensor::name(g.device().type) +
                     "' to a tensor with device type '" + tessera::tensor::name(t.device().type) +
@@ -105,7 +105,7 @@ Value set_grad(Interpreter& in, const Args& args) {
   const Tensor& g = tensor_of(args[1]);
   const Tensor& t = self_of(args);
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
-  check_assigned_grad(g, t);
+  check_assigned_grad(in, g, t);
   meta.grad = to_gradient(in, args[1]);
   return Value::none();
 }
@@ -144,10 +144,11 @@ const Row kRows[] = {
     {"dtype", dtype, nullptr, "The type of the elements."},
     {"device", device, nullptr, "Where the elements are."},
     {"ndim", ndim, nullptr, "The number of dimensions."},
-    {"layout", layout, nullptr, "torch.strided."},
+    {"layout", layout, nullptr, "torch.strided, or a sparse layout."},
     {"is_cpu", is_cpu, nullptr, "Whether it is on the CPU."},
     {"is_cuda", is_cuda, nullptr, "Whether it is on a CUDA device."},
-    {"is_sparse", is_false, nullptr, "False: there are no sparse tensors."},
+    {"is_sparse", is_false, nullptr, "Whether the layout is torch.sparse_coo."},
+    {"is_sparse_csr", is_false, nullptr, "Whether the layout is torch.sparse_csr."},
     {"is_quantized", is_false, nullptr, "False: there are no quantized tensors."},
     {"is_mps", is_false, nullptr, "False: Apple's GPUs are not supported."},
     {"is_meta", is_meta, nullptr, "Whether it has a shape and a dtype but no data."},

@@ -13,6 +13,7 @@
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/to.h"
 
 namespace tessera::stdlib {
@@ -74,7 +75,7 @@ void check_deep_copy(Interpreter& in, const Value& self) {
 }
 
 Value deep_copy(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] {
+  return in_torch(in, args, [&]() -> Value {
     const Tensor& t = self_of(args);
     if (!is_leaf(t))
       throw Error(
@@ -83,6 +84,7 @@ Value deep_copy(Interpreter& in, const Args& args) {
           "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
           "https://github.com/pytorch/pytorch/pull/103001");
     check_deep_copy(in, args[0]);
+    if (is_sparse(torch_state(in), t)) return call_sparse(in, "_deep_copy", {args[0]});
     Tensor copy = tensor_to(detached(t), t.dtype(), t.device(), true);
     if (t.requires_grad()) set_requires_grad(copy, true);
     return asks_torch_function(args[0]) ? as_instance(in, copy, args[0].as_object()->type)

@@ -43,12 +43,21 @@ constexpr NativeDef kOperators[] = {
 };
 
 // Methods that are functions of torch written in the language.
-const char* const kScriptMethods[] = {"__dlpack__",     "__dlpack_device__", "apply_",     "dense_dim", "dim_order",
-                                      "histogram",      "is_nonzero",        "is_shared",  "is_signed", "map_",
-                                      "nonzero_static", "record_stream",     "sparse_dim", "to_dense",  "to_sparse"};
+const char* const kScriptMethods[] = {"__dlpack__", "__dlpack_device__", "apply_",    "dim_order", "histogram",      "is_nonzero",
+                                      "is_shared",  "is_signed",         "map_",      "nonzero_static", "record_stream"};
+const char* const kSparseMethods[] = {
+    "_coalesced_",   "_dimI",         "_dimV",         "_indices",      "_nnz",         "_values",     "ccol_indices",  "coalesce",
+    "col_indices",   "crow_indices",  "dense_dim",     "indices",       "is_coalesced", "row_indices", "sparse_dim",    "sparse_mask",
+    "sparse_resize_", "sparse_resize_and_clear_",      "to_dense",      "to_sparse",    "to_sparse_bsc", "to_sparse_bsr", "to_sparse_coo",
+    "to_sparse_csc", "to_sparse_csr", "values"};
 
 Value call_script(Interpreter& in, const Args& args) {
   const Value module(static_cast<Object*>(in.import("torch._rarely")));
+  return call(in, get_attr(in, module, args.callee->name), args);
+}
+
+Value call_sparse_method(Interpreter& in, const Args& args) {
+  const Value module(static_cast<Object*>(in.import("torch._sparse._dense")));
   return call(in, get_attr(in, module, args.callee->name), args);
 }
 
@@ -90,6 +99,7 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
   add_torch_function_methods(in, type);
   add_dispatch_methods(in, type);
   for (const char* name : kScriptMethods) add_own(in, type, in.new_function(name, "", call_script));
+  for (const char* name : kSparseMethods) add_own(in, type, in.new_function(name, "", call_sparse_method));
   dict_set_str(
       in, type->attributes(), intern(in, "_make_subclass"),
       make_static_method(in, in.new_function("_make_subclass(cls, data, require_grad=False)", "", make_subclass)));

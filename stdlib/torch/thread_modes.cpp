@@ -21,8 +21,8 @@ struct ThreadModes {
   DispatchModes dispatch{};
 };
 
-// Bits that say which kinds of tensor classes exist are common to all threads; the other modes belong to one thread.
-constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses | kHasDispatchClasses);
+// Bits that say which kinds of tensors and tensor classes exist are common to all threads; the other modes belong to one thread.
+constexpr uint32_t kOfThreads = ~uint32_t(kHasSubclasses | kHasDispatchClasses | kHasSparse);
 
 // Memory that is not to be had leaves the modes to the next thread as they are.
 void save_modes(Interpreter& in, void** mine) {

@@ -18,6 +18,7 @@
 #include "runtime/ops/views.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/dispatch.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/tensor_cycles.h"
 
 namespace tessera::stdlib {
@@ -133,7 +134,7 @@ bool call_torch_function(Interpreter& in, TorchState& state, const Value& functi
   Asked asked(in);
   if (modes.disabled == Disabled::Nothing)
     for (uint32_t i = 0; i < args.count; ++i) asked.add_all(args[i]);
-  if (!by_mode && asked.values.empty()) return false;
+  if (!by_mode && asked.values.empty()) return answered_for_sparse(in, state, function, args, result);
   const Question question(in, function, asked, args, form.with_keywords);
   if (by_mode) {
     const WithoutInnermost outer(state);
@@ -141,6 +142,7 @@ bool call_torch_function(Interpreter& in, TorchState& state, const Value& functi
   }
   for (const Value& v : asked.values)
     if (question.answered_by(v, result)) return true;
+  if (asked.values.empty() && answered_for_sparse(in, state, function, args, result)) return true;
   if (!form.is_operator) refuse_unanswered(in, function, asked, by_mode);
   result = in.not_implemented;
   return true;
@@ -149,8 +151,8 @@ bool call_torch_function(Interpreter& in, TorchState& state, const Value& functi
 std::optional<Value> ask_at_door(Interpreter& in, std::string_view method, std::initializer_list<Value> operands,
                                  AskForm form) {
   TorchState& state = torch_state(in);
-  const auto may_answer = [](const Value& v) {
-    return asks_torch_function(v) || (v.is_object() && v.as_object()->kind == ObjectKind::Instance) || is_tuple(v);
+  const auto may_answer = [&](const Value& v) {
+    return asks_torch_function(v) || is_sparse(state, v) || (v.is_object() && v.as_object()->kind == ObjectKind::Instance) || is_tuple(v);
   };
   if ((state.modes & kHasFunctionModes) == 0 && std::none_of(operands.begin(), operands.end(), may_answer)) return {};
   const Value function = find_attr(in, Value(static_cast<Object*>(state.tensor)), intern(in, std::string(method)));
@@ -179,6 +181,14 @@ Value call_asking_method(Interpreter& in, const Args& args) {
   return call(in, method.function, with_self);
 }
 
+Value make_asking_method(Interpreter& in, const Value& function, const Value& self) {
+  auto method = std::make_unique<AskingMethod>(AskingMethod{function, self});
+  const Value made = in.new_function(known_cast<NativeFunction>(function)->name->view().data(), "", call_asking_method,
+                                     method.get(), [](void* data) { delete static_cast<AskingMethod*>(data); });
+  method.release();
+  return made;
+}
+
 // Tensor's own methods and attributes ask; what a class between has defined does not, nor do names of Python's.
 Value attribute_of_subclass(Interpreter& in, const Value& self, Str* name) {
   TorchState& state = torch_state(in);
@@ -189,13 +199,7 @@ Value attribute_of_subclass(Interpreter& in, const Value& self, Str* name) {
   if (of_tensor == nullptr || !found.is_object() || !of_tensor->is_object() ||
       of_tensor->as_object() != found.as_object())
     return generic_find_attr(in, self, name);
-  if (is_native_method(found)) {
-    auto method = std::make_unique<AskingMethod>(AskingMethod{found, self});
-    const Value made = in.new_function(known_cast<NativeFunction>(found)->name->view().data(), "", call_asking_method,
-                                       method.get(), [](void* data) { delete static_cast<AskingMethod*>(data); });
-    method.release();
-    return made;
-  }
+  if (is_native_method(found)) return make_asking_method(in, found, self);
   if (found.as_object()->kind != ObjectKind::Property) return generic_find_attr(in, self, name);
   Value result;
   const Value getter = get_attr(in, found, intern(in, "__get__"));
@@ -244,6 +248,15 @@ bool wants_to_be_asked(Interpreter& in, const TorchState& state, const Type* typ
 }
 
 }  // namespace
+
+Value attribute_of_sparse(Interpreter& in, const Value& self, Str* name) {
+  const TorchState& state = torch_state(in);
+  if (!is_sparse(state, self) || name->view().starts_with("__")) return generic_find_attr(in, self, name);
+  const Value own = call_sparse(in, "_attribute", {Value(static_cast<Object*>(name)), self});
+  if (!own.is_object() || own.as_object() != in.not_implemented.as_object()) return own;
+  const Value found = type_lookup(state.tensor, name);
+  return is_native_method(found) ? make_asking_method(in, found, self) : generic_find_attr(in, self, name);
+}
 
 void adjust_tensor_subclass(Interpreter& in, Type* type) {
   TorchState& state = torch_state(in);

@@ -23,6 +23,7 @@ enum DoorMode : uint32_t {
   kVmaps = 16,            // torch.vmap runs: random numbers are each example's own
   kHasDispatchModes = 32,    // a TorchDispatchMode is entered
   kHasDispatchClasses = 64,  // there is a class whose __torch_dispatch__ is to be asked
+  kHasSparse = 128,          // there are sparse tensors, whose calls torch._sparse answers: sparse_tensors.h
 };
 constexpr uint32_t kDispatches = kHasDispatchModes | kHasDispatchClasses;
 

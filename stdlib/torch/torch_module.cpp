@@ -23,6 +23,7 @@
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/dlpack_capsule.h"
 #include "stdlib/torch/dispatch.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/launch_log.h"
 #include "stdlib/torch/storage_memory.h"
 #include "stdlib/torch/tensor_type.h"
@@ -231,7 +232,13 @@ const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
     {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
     {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"},
-    {"ops", "torch._dispatch"}};
+    {"ops", "torch._dispatch"},
+    {"sparse_coo_tensor", "torch._sparse"}, {"sparse_compressed_tensor", "torch._sparse"},
+    {"sparse_csr_tensor", "torch._sparse"}, {"sparse_csc_tensor", "torch._sparse"},
+    {"sparse_bsr_tensor", "torch._sparse"}, {"sparse_bsc_tensor", "torch._sparse"},
+    {"dsmm", "torch._sparse"},              {"hsmm", "torch._sparse"},
+    {"smm", "torch._sparse"},               {"spmm", "torch._sparse"},
+    {"sspaddmm", "torch._sparse"},          {"saddmm", "torch._sparse"}};
 
 Value tag(Interpreter& in, Type* type, const char* text) {
   auto* object = make_object<TagObject>(in, type);
@@ -328,7 +335,8 @@ void fill_torch(Interpreter& in, Module& module) {
   set(in, module, "default_generator", state.default_generator);
   set(in, module, "layout", type_value(state.layout));
   set(in, module, "memory_format", type_value(state.memory_format));
-  set(in, module, "strided", tag(in, state.layout, "torch.strided"));
+  for (const char* text : {"torch.strided", "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc"})
+    set(in, module, std::string_view(text).substr(6), tag(in, state.layout, text));
   for (const char* text :
        {"torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d"})
     set(in, module, std::string_view(text).substr(6), tag(in, state.memory_format, text));
@@ -362,6 +370,7 @@ void fill_c(Interpreter& in, Module& module) {
   add_torch_function_functions(in, module);
   add_batching_functions(in, module);
   add_dispatch_functions(in, module);
+  add_sparse_functions(in, module);
   add_profiler_functions(in, module);
   module.missing = missing_in_c;
   add_memory_functions(in, module);
