@@ -214,7 +214,12 @@ bool tsr_tensor_clear_grad(tsr_tensor* tensor, tsr_error** error) {
   });
 }
 
-bool tsr_set_grad_enabled(bool enabled) { return std::exchange(tensor::Context::current().grad_enabled, enabled); }
+bool tsr_set_grad_enabled(bool enabled) {
+  tensor::Context& context = tensor::Context::current();
+  const bool before = context.grad_enabled;
+  context.set_grad_enabled(enabled);
+  return before;
+}
 
 bool tsr_tensor_text(tsr_tensor* tensor, char** out, tsr_error** error) {
   return protected_call(error, [&] { *out = new_text(tensor::tensor_text(tensor_of(tensor))); });

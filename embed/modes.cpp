@@ -4,12 +4,14 @@ namespace tessera::embed {
 
 void Modes::set(lang::Interpreter& in) const {
   tensor::Context& context = stdlib::torch_state(in).context;
-  context.grad_enabled = grad_enabled, context.inference_mode = inference_mode;
+  if (context.duals.entered.size() > dual_levels) context.duals.entered.resize(dual_levels);
+  context.duals.seen = uint32_t(context.duals.entered.size());
+  context.set_grad_enabled(grad_enabled), context.inference_mode = inference_mode;
   context.default_device = default_device, context.saved_hooks = saved_hooks;
 }
 
 void Modes::restore(lang::Interpreter& in, const std::optional<Modes>& before) {
-  if (in.extension != nullptr) before.value_or(Modes{true, false, tensor::kCpu, nullptr}).set(in);
+  if (in.extension != nullptr) before.value_or(Modes{true, false, tensor::kCpu, nullptr, 0}).set(in);
 }
 
 }  // namespace tessera::embed

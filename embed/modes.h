@@ -14,12 +14,14 @@ struct Modes {
   bool grad_enabled, inference_mode;
   tensor::Device default_device;
   tensor::SavedTensorHooks* saved_hooks;
+  size_t dual_levels;  // of forward mode
 
   // Nothing: there is no tensor library as yet.
   static std::optional<Modes> of(lang::Interpreter& in) {
     if (in.extension == nullptr) return {};
     const tensor::Context& context = stdlib::torch_state(in).context;
-    return Modes{context.grad_enabled, context.inference_mode, context.default_device, context.saved_hooks};
+    return Modes{context.grad_enabled, context.inference_mode, context.default_device, context.saved_hooks,
+                 context.duals.entered.size()};
   }
   void set(lang::Interpreter& in) const;
   // `before`: what of() has answered then.

@@ -40,6 +40,15 @@ class CurrentStreams {
   std::vector<StreamHandle> streams_;
 };
 
+/// The levels of forward-mode derivatives that a program has entered (runtime/autograd/tangents.h).
+struct DualLevels {
+  std::vector<uint32_t> entered;  // their numbers, outermost first; no number is given twice
+  uint32_t seen = 0;              // how many of them, from the outermost on, calls compute tangents for
+  uint32_t last = 0;              // the number that was given last
+  const std::vector<struct Tangent>* given = nullptr;  // those of the next node's result, where its op has computed them
+  bool later = false;             // tangents are computed when the history is rebased: the result is not written yet
+};
+
 class Context {
  public:
   Context();
@@ -55,6 +64,8 @@ class Context {
 
   // Modes, in the order in which ops ask for them.
   bool grad_enabled = true;
+  /// Whether calls look for what they have to record: in grad mode, or where tangents are seen.
+  bool records = true;
   bool inference_mode = false;
   bool anomaly_mode = false;
   bool anomaly_checks_nan = true;
@@ -65,6 +76,12 @@ class Context {
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
   CurrentStreams streams;
+  DualLevels duals;
+  /// What torch.no_grad() and its like set.
+  void set_grad_enabled(bool enabled) {
+    grad_enabled = enabled;
+    records = enabled || duals.seen > 0;
+  }
   enum class SyncDebug : uint8_t { Off, Warn, Error };
   SyncDebug sync_debug =
       SyncDebug::Off;             // what a wait of the host for a device is to do (torch.cuda.set_sync_debug_mode)
@@ -148,18 +165,30 @@ class ContextScope {
   Context* before_;
 };
 
-/// Sets the grad mode for the length of a block: `GradMode no_grad(false);`
+/// Sets the grad mode for the length of a block: `GradMode no_grad(false);`. Off, tangents are not computed either.
 class GradMode {
  public:
-  explicit GradMode(bool enabled) : context_(Context::current()), before_(context_.grad_enabled) {
+  explicit GradMode(bool enabled) : GradMode(enabled, enabled) {}
+  GradMode(bool enabled, bool records)
+      : context_(Context::current()), enabled_(context_.grad_enabled), records_(context_.records) {
     context_.grad_enabled = enabled;
+    context_.records = records;
   }
-  ~GradMode() { context_.grad_enabled = before_; }
+  ~GradMode() {
+    context_.grad_enabled = enabled_;
+    context_.records = records_;
+  }
   GradMode(const GradMode&) = delete;
 
  private:
   Context& context_;
-  bool before_;
+  bool enabled_, records_;
+};
+
+/// The grad mode of backward sweeps, whose operations compute the tangents of gradients also where they are not recorded.
+class SweepMode : public GradMode {
+ public:
+  explicit SweepMode(bool create_graph) : GradMode(create_graph, create_graph || Context::current().duals.seen > 0) {}
 };
 
 }  // namespace tessera::tensor

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "runtime/autograd/node.h"
+#include "runtime/autograd/tangents.h"
 #include "runtime/context.h"
 #include "runtime/format_sheet.h"
 #include "runtime/pieces.h"
@@ -178,6 +178,14 @@ std::string size_suffix(Ints sizes) {
   return s + (sizes.size() == 1 ? ",)" : ")");
 }
 
+// Of one number PyTorch shows the number.
+std::string tangent_text(const Tangent& tangent) {
+  const LevelsBelow below(tangent.level);
+  const Tensor& t = tangent.value;
+  if (t.dim() == 0 && is_floating(t.dtype()) && !t.device().is_meta()) return float_text(t.item().to_double());
+  return tensor_text(t);
+}
+
 std::vector<std::string> suffixes(const Tensor& t) {
   std::vector<std::string> list;
   const DType dtype = t.dtype();
@@ -189,6 +197,8 @@ std::vector<std::string> suffixes(const Tensor& t) {
   if (const CountedPtr<Node> node = t.requires_grad() ? grad_fn_of(t) : nullptr)
     list.push_back(std::string("grad_fn=<") + node->name + ">");
   else if (t.requires_grad()) list.push_back("requires_grad=True");
+  if (t.is_dual()) [[unlikely]]
+    if (const Tangents seen = seen_tangents(t); !seen.empty()) list.push_back("tangent=" + tangent_text(seen.back()));
   return list;
 }
 

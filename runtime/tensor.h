@@ -33,6 +33,7 @@ class TensorImpl {
     kNegBit = 32,        // stands for their negatives
     kMathBits = kConjBit | kNegBit,
     kPending = 64,  // its elements may not be there yet: README.md, "Launches that wait"
+    kDual = 128,    // carries tangents: autograd/tangents.h
   };
 
   RefCount refs;
@@ -163,6 +164,10 @@ class Tensor {
   void bump_version() const { impl_->storage->bump_version(); }
   /// True for a leaf that wants a gradient and for results of recorded ops.
   bool requires_grad() const { return impl_->flags & TensorImpl::kRequiresGrad; }
+  /// It carries tangents of forward mode, maybe of levels that have ended.
+  bool is_dual() const { return impl_->flags & TensorImpl::kDual; }
+  /// What is made of it has a derivative, in reverse or in forward mode: the question of who records.
+  bool is_tracked() const { return impl_->flags & (TensorImpl::kRequiresGrad | TensorImpl::kDual); }
 
   bool is_conj() const { return impl_->flags & TensorImpl::kConjBit; }
   bool is_neg() const { return impl_->flags & TensorImpl::kNegBit; }

@@ -72,7 +72,7 @@ void AccumulateGrad::take(const Tensor& arrived) {
   Tensor& grad = autograd_meta(leaf_).grad;
   if (SweepOps* const ops = sweep_ops(); ops != nullptr && ops->accumulate(leaf_, grad, arrived)) [[unlikely]]
     return;
-  if (Context::current().grad_enabled) {
+  if (Context::current().grad_enabled || arrived.is_dual()) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);
   } else if (grad.defined()) {
     add_(grad, arrived);

@@ -159,14 +159,14 @@ class Engine {
     if (grad.dtype() == node.dtype || node.dtype == kBool || node.outputs != 1) [[likely]]
       return;
     const OnStreamOf place(node);
-    const GradMode mode(grad_mode_);
+    const SweepMode mode(grad_mode_);
     grad = to_dtype(grad, node.dtype);
   }
 
   // In place where the first sum is ours alone.
   Tensor sum_of(Tensor a, Tensor b) const {
     if (SweepOps* const ops = sweep_ops(); ops != nullptr) [[unlikely]] {
-      const GradMode mode(grad_mode_);
+      const SweepMode mode(grad_mode_);
       if (Tensor sum = ops->sum(a, b); sum.defined()) return sum;
     }
     if (!grad_mode_ && a.impl()->refs.unique() && a.storage().unique() && a.is_contiguous() && a.dtype() == b.dtype() &&
@@ -232,7 +232,7 @@ class Engine {
   }
 
   void call(Node* node, TensorList& grads, TensorList& results) {
-    const GradMode mode(grad_mode_);
+    const SweepMode mode(grad_mode_);
     if (node->hooks && !node->hooks->before.empty()) run_pre_hooks(*node, grads);
     if (SweepOps* const ops = sweep_ops(); ops != nullptr && !node->edges.empty()) [[unlikely]]
       ops->prepare(*node, grads);
@@ -307,11 +307,11 @@ class Engine {
   // Functions that scripts hung on the results of this node, then the results that keep their gradient.
   void run_hooks(Node* node, TensorList& grads) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node->hooks || node->edges.empty() ? node : nullptr)) {
-      const GradMode mode(grad_mode_);
+      const SweepMode mode(grad_mode_);
       grads[0] = leaf->run_hooks(std::move(grads[0]));
     }
     if (!node->hooks) return;
-    const GradMode mode(grad_mode_);
+    const SweepMode mode(grad_mode_);
     const auto hooks = node->hooks->hooks;
     for (const NodeHooks::Hook& hook : hooks)
       if (Tensor& g = grads[hook.output]; g.defined()) g = hook_result(g, hook.run(g));
@@ -394,7 +394,7 @@ void backward(const GraphPoints& roots, const TensorList& grads, bool retain_gra
               const GraphPoints& inputs) {
   Engine engine(retain_graph || create_graph, create_graph);
   {
-    const GradMode mode(create_graph);
+    const SweepMode mode(create_graph);
     add_roots(engine, roots, grads);
   }
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -417,7 +417,7 @@ TensorList grad(const GraphPoints& outputs, const GraphPoints& inputs, const Ten
   check(!inputs.empty(), TensorErrorKind::Value, "grad requires non-empty inputs.");
   Engine engine(retain_graph || create_graph, create_graph);
   {
-    const GradMode mode(create_graph);
+    const SweepMode mode(create_graph);
     add_roots(engine, outputs, grad_outputs);
   }
   for (const GraphPoint& input : inputs) {
@@ -534,8 +534,9 @@ Tensor detached(const Tensor& t) { return t.view_of(t.sizes(), t.strides()); }
 
 void detach_(const Tensor& t) {
   AutogradMeta* meta = t.impl()->autograd;
-  t.impl()->flags &= uint8_t(~TensorImpl::kRequiresGrad);
+  t.impl()->flags &= uint8_t(~(TensorImpl::kRequiresGrad | TensorImpl::kDual));
   if (!meta) return;
+  meta->tangents = nullptr;
   check(
       !meta->view_base.defined(), TensorErrorKind::Runtime,
       "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "

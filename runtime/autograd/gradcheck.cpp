@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/autograd/engine.h"
+#include "runtime/autograd/tangents.h"
 #include "runtime/ops.h"
 #include "runtime/ops/math_bits.h"
 
@@ -61,6 +62,44 @@ std::string compare(const DifferentiableFunction& f, const TensorList& inputs, c
   return "";
 }
 
+double product(const Tensor& a, const Tensor& b) {
+  const GradMode off(false);
+  const Tensor x = contiguous(resolved(a)), y = contiguous(resolved(b));
+  double all = 0;
+  for (int64_t i = 0; i < x.numel(); i++) all += x.data<double>()[i] * y.data<double>()[i];
+  return all;
+}
+
+// Forward mode in one direction has to agree with the gradient: w^T (J t) = (w^T J) t.
+std::string compare_forward(const DifferentiableFunction& f, const TensorList& inputs, const TensorList& analytic,
+                            const std::vector<bool>& counts, const GradcheckOptions& o) {
+  struct Level {
+    const uint32_t number = enter_dual_level();
+    ~Level() { exit_dual_level(); }
+  } level;
+  TensorList duals;
+  bool is_empty = true;
+  double expected = 0, got = 0;
+  for (size_t k = 0; k < inputs.size(); k++) {
+    duals.push_back(inputs[k]);
+    if (!inputs[k].requires_grad()) continue;
+    is_empty = is_empty && inputs[k].numel() == 0;
+    const Tensor direction = weights_like(inputs[k], k + 7);
+    duals[k] = detached(inputs[k]);
+    set_requires_grad(duals[k], true);
+    set_tangent(duals[k], level.number, direction);
+    if (analytic[k].defined()) expected += product(analytic[k], direction);
+  }
+  size_t which = 0, position = 0;
+  for (const Tensor& t : f(duals)) {
+    if (!counts[position++]) continue;
+    const Tensor tangent = tangent_of(t, level.number), w = weights_like(t, which++);
+    if (tangent.defined()) got += product(tangent, w);
+  }
+  if (is_empty || std::fabs(expected - got) <= o.absolute + o.relative * std::fabs(expected)) return "";
+  return text("forward mode: ", got, ", by the gradient: ", expected);
+}
+
 }  // namespace
 
 std::string gradcheck(const DifferentiableFunction& f, const TensorList& inputs, const GradcheckOptions& options) {
@@ -77,7 +116,8 @@ std::string gradcheck(const DifferentiableFunction& f, const TensorList& inputs,
   size_t next = 0;
   for (size_t k = 0; k < inputs.size(); k++)
     if (inputs[k].requires_grad()) analytic[k] = found[next++];
-  return compare(f, inputs, analytic, counts, options);
+  const std::string wrong = compare(f, inputs, analytic, counts, options);
+  return wrong.empty() ? compare_forward(f, inputs, analytic, counts, options) : wrong;
 }
 
 std::string gradgradcheck(const DifferentiableFunction& f, const TensorList& inputs, const GradcheckOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/accumulate.h"
+#include "runtime/autograd/tangents.h"
 #include "runtime/autograd/views.h"
 
 namespace tessera::tensor {
@@ -49,7 +50,11 @@ Node::~Node() {
       if (meta) meta->retains_grad = false;
 }
 
-void Node::add_input(const Tensor& input) { add_edge(gradient_edge(input)); }
+void Node::add_input(const Tensor& input) {
+  if (input.defined() && input.is_dual()) [[unlikely]]
+    note_dual(input);
+  add_edge(gradient_edge(input));
+}
 
 void Node::add_edge(Edge edge) {
   if (edge.node && edge.node->sequence >= sequence && edge.node->sequence != kLeafSequence) [[unlikely]] {
@@ -92,9 +97,9 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 bool any_needs_grad(const TensorList& inputs) {
-  if (!Context::current().grad_enabled) return false;
+  if (!Context::current().records) return false;
   for (const Tensor& t : inputs)
-    if (t.defined() && t.requires_grad()) return true;
+    if (t.defined() && t.is_tracked()) return true;
   return false;
 }
 
@@ -107,6 +112,12 @@ void remember_forward(Node& node) {
 
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output) {
   if (!is_differentiable(out.dtype())) return;
+  if (node->duals() != nullptr || !Context::current().grad_enabled) [[unlikely]]
+    if (!record_tangents(out, *node, output)) return;
+  set_history_alone(out, std::move(node), output);
+}
+
+void set_history_alone(Tensor& out, CountedPtr<Node> node, uint32_t output) {
   remember_forward(*node);
   node->made(out);
   AutogradMeta& meta = autograd_meta(out);
@@ -126,7 +137,7 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result) : is_result_(is_result
         "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   version_ = t.version();
   if (!is_result) {
-    tensor_ = t;
+    tensor_ = t.is_dual() ? as_seen(t) : t;
     if (SavedTensorHooks* hooks = Context::current().saved_hooks; hooks && !t.is_wrapped_number()) [[unlikely]]
       pack(*hooks);  // a number is no tensor of the script's
     return;
@@ -154,7 +165,7 @@ Tensor SavedTensor::unpacked(Node* owner) const {
   const CountedPtr<PackedTensor> packed = packed_;  // unpacking may free the graph
   Tensor t = packed->unpack();
   const Edge edge = is_result_ ? Edge{CountedPtr<Node>::share(owner), output_} : packed->edge_;
-  if (!edge.node || !Context::current().grad_enabled) return t;
+  if (!edge.node || !Context::current().records) return t;
   if (t.impl()->autograd && gradient_edge(t).node == edge.node) return t;
   t = t.view_of(t.sizes(), t.strides());
   set_history(t, edge.node, edge.output);
@@ -197,7 +208,7 @@ Tensor SavedTensor::get(Node* owner) const {
     return {};
   }
   if (tensor_.version() != version_) fail_changed(owner);
-  if (!is_result_ || !Context::current().grad_enabled) return tensor_;
+  if (!is_result_ || !Context::current().records) return tensor_;
   // Only a backward that is recorded itself asks where the result came from.
   Tensor t = tensor_.view_of(tensor_.sizes(), tensor_.strides());
   set_history(t, CountedPtr<Node>::share(owner), output_);

@@ -66,6 +66,25 @@ class EdgeList {
   uint32_t size_ = 0;
 };
 
+/// The directional derivative of a tensor at a level of forward mode (tangents.h).
+struct Tangent {
+  uint32_t level;
+  Tensor value;
+};
+using Tangents = std::vector<Tangent>;  // by level, outermost first
+
+/// What a node knows of forward mode, while an input carries tangents.
+struct DualRecord {
+  struct Input {
+    uint32_t edge;
+    Tangents tangents;
+  };
+  std::vector<Input> inputs;
+  std::vector<Tangents> results;  // those that are computed
+  bool is_counted = false;        // the next member is set
+  bool has_graph = false;         // an input requires a gradient
+};
+
 using TensorHook = std::function<Tensor(const Tensor&)>;
 
 /// See (and may replace, by a list of the same length) what a node is given, or what it has computed from that.
@@ -85,6 +104,7 @@ struct NodeHooks {
   std::vector<std::pair<uint64_t, NodePostHook>> after;
   std::string forward_trace;        // where the node was made, under anomaly mode
   CountedPtr<Counted> host_record;  // what a host keeps with the node
+  std::unique_ptr<DualRecord> duals;
 };
 
 class Node : public Counted {
@@ -114,6 +134,8 @@ class Node : public Counted {
     device = result.device().index;
     stream = Context::current().streams.get(device);
   }
+  /// Null unless an input carries tangents.
+  DualRecord* duals() const { return hooks ? hooks->duals.get() : nullptr; }
   bool needs(size_t input) const { return input < edges.size() && edges[input].node; }
   NodeHooks& own_hooks() {
     if (!hooks) hooks = std::make_unique<NodeHooks>();
@@ -135,6 +157,7 @@ class Node : public Counted {
 
  private:
   friend class Engine;
+  void note_dual(const Tensor& input);
   inline static thread_local uint64_t next_sequence_ = 0;
 
   // Where the running pass keeps this node: see Engine.
@@ -197,7 +220,8 @@ struct AutogradMeta {
   Tensor view_base;                                    // for differentiable views: the tensor that owns the history
   std::vector<std::pair<uint64_t, TensorHook>> hooks;  // of a leaf; others have theirs on the node
   std::vector<std::pair<uint64_t, std::function<void(const Tensor&)>>>
-      accumulated_hooks;  // of a leaf, after .grad is set
+      accumulated_hooks;               // of a leaf, after .grad is set
+  std::unique_ptr<Tangents> tangents;  // of forward mode
 };
 
 /// The tensor's record, made if there is none.
@@ -211,7 +235,7 @@ Edge gradient_edge(const Tensor& t);
 
 template <class... Tensors>
 inline bool needs_grad(const Tensors&... inputs) {
-  return ((inputs.defined() && inputs.requires_grad()) || ...) && Context::current().grad_enabled;
+  return ((inputs.defined() && inputs.is_tracked()) || ...) && Context::current().records;
 }
 bool any_needs_grad(const TensorList& inputs);
 /// In anomaly mode: notes where the program stands as the place that made the node.
@@ -219,6 +243,8 @@ void remember_forward(Node& node);
 
 /// Makes `out` the node's result number `output`. Results that are not floating stay outside.
 void set_history(Tensor& out, CountedPtr<Node> node, uint32_t output = 0);
+/// The same where tangents are known, or play no part.
+void set_history_alone(Tensor& out, CountedPtr<Node> node, uint32_t output = 0);
 /// Makes `view`, which shares storage with `base`, a differentiable view of it; node may be null when base needs no
 /// gradient. Does nothing outside grad mode.
 void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output = 0,

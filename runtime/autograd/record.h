@@ -61,6 +61,7 @@ class FormulaNode final : public Node {
   FormulaNode(const char* name, Args&&... formula) : Node(name), formula_(std::forward<Args>(formula)...) {}
   /// For who fills it after the node is made.
   K& kept() { return kept_; }
+  const F& formula() const { return formula_; }
   void backward(const TensorList& grads, TensorList& results) override {
     Sweep sweep{*this, grads, results, kept_.tensors.data()};
     formula_(sweep);
@@ -96,7 +97,7 @@ void record(Tensor& out, const char* name, Inputs inputs, F formula) {
 /// The same for a view; asks by itself whether there is anything to record.
 template <class F>
 Tensor& record_view(Tensor& out, const Tensor& self, const char* name, F formula) {
-  if (!Context::current().grad_enabled || !is_differentiable(self.dtype())) return out;
+  if (!Context::current().records || !is_differentiable(self.dtype())) return out;
   set_view_history(out, self, self.requires_grad() ? make_node(name, {&self}, Kept<0>{}, std::move(formula)) : nullptr);
   return out;
 }

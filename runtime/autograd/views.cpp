@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/autograd/tangents.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/indexing.h"
@@ -148,13 +149,15 @@ struct CopySlices final : Node {
 }  // namespace
 
 void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, uint32_t output, bool one_of_several) {
-  if (!is_differentiable(view.dtype()) || !Context::current().grad_enabled) return;
+  if (!is_differentiable(view.dtype()) || !Context::current().records) return;
   AutogradMeta& meta = autograd_meta(view);
   const AutogradMeta* from = base.impl()->autograd;
   meta.view_base = from && from->view_base.defined() ? from->view_base : base;
   meta.view_version = view.version();
   meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
-  if (!node) return;
+  if (base.is_dual()) [[unlikely]]
+    view_tangents(view, base);
+  if (!node || !Context::current().grad_enabled) return;
   remember_forward(*node);
   node->made(view);
   meta.grad_fn = std::move(node);
@@ -199,12 +202,65 @@ void check_inplace(const Tensor& self) {
 
 void rebase_history(Tensor& self, CountedPtr<Node> node) {
   if (!is_differentiable(self.dtype())) return;
+  if (node->duals() != nullptr || !Context::current().grad_enabled) [[unlikely]]
+    if (!record_tangents(self, *node, 0, true)) return;
   AutogradMeta& meta = autograd_meta(self);
-  if (!meta.view_base.defined()) return set_history(self, std::move(node));
+  if (!meta.view_base.defined()) return set_history_alone(self, std::move(node));
   Tensor base = meta.view_base;
   auto slices = make_counted<CopySlices>(base, self, std::move(node));
-  set_history(base, std::move(slices));
+  set_history_alone(base, std::move(slices));
   renew_view_history(self);
+}
+
+// ---- tangents of views ----
+
+namespace {
+
+bool is_laid_out_as(const Tensor& t, const Tensor& like) {
+  for (size_t d = 0; d < like.sizes().size(); d++)
+    if (like.sizes()[d] != 1 && t.strides()[d] != like.strides()[d]) return false;
+  return true;
+}
+
+// The tangent of a base, in the base's own layout, so that views of it see their part.
+Tensor tangent_laid_out(const Tensor& base, const Tangent& tangent) {
+  if (is_laid_out_as(tangent.value, base)) return tangent.value;
+  const Tensor out = zeros_laid_out(Geometry(base), tangent.value.dtype(), tangent.value.device());
+  copy_(out, tangent.value);
+  set_tangent(base, tangent.level, out);
+  return out;
+}
+
+// The part of a base's tangent that belongs to a view of the base, as a view.
+Tensor tangent_through(const Tensor& tangent, const Tensor& view, const Tensor& base) {
+  Tensor part = part_of(tangent, Geometry(base), Geometry(view));
+  part.set_math_bits(part.math_bits() ^ tangent.math_bits());
+  set_view_history(part, tangent, tangent.requires_grad() ? as_strided_node(part, tangent) : nullptr);
+  return part;
+}
+
+}  // namespace
+
+void view_tangents(const Tensor& view, const Tensor& base) {
+  for (const Tangent& tangent : seen_tangents(base)) {
+    const LevelsBelow below(tangent.level);
+    set_tangent(view, tangent.level, tangent_through(tangent_laid_out(base, tangent), view, base));
+  }
+}
+
+void write_tangent(const Tensor& self, uint32_t level, const Tensor& value) {
+  const LevelsBelow below(level);
+  Tensor own = tangent_of(self, level);
+  if (!own.defined()) {
+    const AutogradMeta* meta = self.impl()->autograd;
+    if (!meta || !meta->view_base.defined()) return set_tangent(self, level, value);
+    const Tensor base = meta->view_base;
+    if (!tangent_of(base, level).defined())
+      set_tangent(base, level, zeros_laid_out(Geometry(base), base.dtype(), base.device()));
+    own = tangent_through(tangent_laid_out(base, {level, tangent_of(base, level)}), self, base);
+    set_tangent(self, level, own);
+  }
+  copy_(own, value);
 }
 
 }  // namespace tessera::tensor

@@ -105,6 +105,7 @@ void run_complex_products(const Tensor& out, const Tensor& self, int64_t dim) {
 
 /// The sum from here to the end.
 struct SumFromHere {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& self, int64_t dim) {
     wrap_dim(dim, self.dim());
     return {self.sizes(), self};
@@ -134,7 +135,7 @@ Tensor cumprod_dx(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim
   if (!x.dim()) return g;
   const Tensor zero = x == 0.0;
   if (!any(zero).item().to_bool()) return apply<SumFromHere>(g * y, dim) / x;
-  if (Context::current().grad_enabled) return cumprod_dx_each(g, x, dim);  // it will be differentiated again
+  if (Context::current().records) return cumprod_dx_each(g, x, dim);  // it will be differentiated again
   // Up to the first 0 all is as ever. That 0 itself sees the products that skip it, up to the second; beyond, all is 0.
   const Tensor plain = apply<SumFromHere>(g * y, dim) / where(zero, 1.0, x);
   const Tensor zeros = cumsum(to_dtype(zero, kInt64), dim), first = zero & (zeros == 1);

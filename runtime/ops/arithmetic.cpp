@@ -356,7 +356,7 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
     w = reshape(weight, shape);
   }
   Tensor out = where(gt(x, 0), x, w * x);
-  if (needs_grad(out)) grad_fn_of(out)->name = "PreluKernelBackward0";
+  if (needs_grad(out) && out.requires_grad()) grad_fn_of(out)->name = "PreluKernelBackward0";
   return out;
 }
 Tensor pow_number(Scalar base, const Tensor& exponent) { return pow(base, exponent); }

@@ -94,7 +94,7 @@ struct Attention {
              const Tensor query = s.kept(0), key = s.kept(1), value = s.kept(2), hides = s.kept(3);
              const OptionalTensor mask = hides.defined() ? OptionalTensor(hides) : OptionalTensor();
              const bool whole = query.numel() != 0 && key.numel() != 0 && value.numel() != 0;
-             if (!Context::current().grad_enabled && whole && !s.needs(3) && has_kernel(query, value))
+             if (!Context::current().records && whole && !s.needs(3) && has_kernel(query, value))
                return by_kernel(s, mask, is_causal, scale);
              by_definition(s, mask, is_causal, scale);
            });

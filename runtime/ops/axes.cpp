@@ -213,6 +213,8 @@ Tensor become(const Tensor& self, const Tensor& view) {
   const CountedPtr<Node> node = view.requires_grad() ? grad_fn_of(view) : nullptr;
   self.impl()->set_layout(view.sizes(), view.strides());
   if (node) set_history(handle, node);
+  if (view.is_dual()) [[unlikely]]
+    for (const Tangent& tangent : seen_tangents(view)) set_tangent(self, tangent.level, tangent.value);
   return handle;
 }
 Tensor squeeze_in_place(const Tensor& self) { return become(self, squeeze(self)); }

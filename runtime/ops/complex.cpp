@@ -125,7 +125,7 @@ struct ConjPhysical {
 Tensor conj(const Tensor& self) { return is_complex(self.dtype()) ? apply<ConjPhysical>(self) : self; }
 
 Tensor renamed(Tensor result, const char* node) {
-  if (needs_grad(result)) grad_fn_of(result)->name = node;
+  if (needs_grad(result) && result.requires_grad()) grad_fn_of(result)->name = node;
   return result;
 }
 

@@ -15,6 +15,7 @@ namespace tessera::tensor {
 namespace {
 
 struct Embedding {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& weight, const Tensor& indices, int64_t, bool, bool) {
     check(weight.dim() == 2, TensorErrorKind::Runtime, "'weight' must be 2-D");
     check(indices.dtype() == kInt64 || indices.dtype() == kInt32, TensorErrorKind::Runtime,

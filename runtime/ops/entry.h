@@ -12,6 +12,8 @@
 //           "f[3,4], 1, i[3,2]<4\n"
 //           "f[3,4], 0, f[3,4] -> RuntimeError: gather(): Expected dtype int64 for index");
 //
+// `static constexpr Forward forward` says that tangents of forward mode are computed by the op itself (Forward, below).
+//
 // `shape` always runs first and sees metadata only: on device 'meta' it is all that runs. An op with several results gives
 // std::array<Meta, N>, and `run` and `grad` take as many tensors. `static constexpr bool in_place = true` says that `run` may
 // be given self as `out`; then `grad` keeps neither self nor the result.
@@ -24,9 +26,11 @@
 #pragma once
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "runtime/autograd/record.h"
+#include "runtime/autograd/tangents.h"
 #include "runtime/ops/box.h"
 #include "runtime/ops/refuse.h"
 #include "runtime/pieces.h"
@@ -46,6 +50,13 @@ struct View {
 /// Parts of the first argument, each a view.
 using Views = std::vector<View>;
 
+/// How the result of an op depends on its floating operands, where forward mode may compute a tangent by the op itself: `static constexpr
+/// Forward forward` in its struct. All other ops have theirs from their `grad` (Note [Tangents]).
+enum class Forward : unsigned char {
+  Linear,       // on all of them together: the op of the tangents
+  EachOperand,  // on each of them: the sum of the op with one operand's tangent in the operand's place
+};
+
 /// The dtypes that an op takes, and the kernel's name in PyTorch's refusal: "sort" not implemented for 'ComplexFloat'.
 struct TypeRule {
   DTypeSet set;
@@ -54,7 +65,7 @@ struct TypeRule {
 
 namespace detail {
 
-inline bool asks_gradient(const Tensor& t) { return t.defined() && t.requires_grad(); }
+inline bool asks_gradient(const Tensor& t) { return t.defined() && t.is_tracked(); }
 inline bool asks_gradient(const OptionalTensor& t) { return t && asks_gradient(*t); }
 inline bool asks_gradient(const TensorList& list) {
   for (const Tensor& t : list)
@@ -98,11 +109,22 @@ void fill(const std::array<Tensor, N>& out, const A&... args) {
   std::apply([&](const auto&... o) { Op::run(o..., args...); }, out);
 }
 
+template <class Op, class... A>
+Tangents tangents_by_op(const A&... args);
+
 template <class Op, size_t N, class... A>
 void record_results(std::array<Tensor, N>& out, const A&... args) {
-  if constexpr (HasGradient<Op>)
-    if (Context::current().grad_enabled && (asks_gradient(args) || ...))
-      std::apply([&](auto&... o) { Op::grad(o..., args...); }, out);
+  if constexpr (HasGradient<Op>) {
+    if (!Context::current().records || !(asks_gradient(args) || ...)) return;
+    const auto record = [&] { std::apply([&](auto&... o) { Op::grad(o..., args...); }, out); };
+    if constexpr (requires { Op::forward; }) {
+      if (Context::current().duals.seen > 0) [[unlikely]] {
+        const GivenTangents given(tangents_by_op<Op>(args...));
+        return record();
+      }
+    }
+    record();
+  }
 }
 
 inline std::array<Tensor, 1> allocate(const Meta& meta) { return {meta.allocate()}; }
@@ -113,11 +135,57 @@ std::array<Tensor, N> allocate(const std::array<Meta, N>& metas) {
   return out;
 }
 
+// An op of one result after its shape; the same code for operands and for tangents in their places.
+template <class Op, class... A>
+[[gnu::noinline]] Tensor run_recorded(const Meta& meta, const A&... args) {
+  auto out = allocate(meta);
+  fill<Op>(out, args...);
+  record_results<Op>(out, args...);
+  return out[0];
+}
+
+template <class Op, size_t I, class... A>
+void add_part(Tensor& sum, uint32_t level, const A&... args) {
+  std::tuple<A...> operands(args...);
+  if constexpr (std::is_same_v<std::tuple_element_t<I, std::tuple<A...>>, Tensor>) {
+    Tensor& operand = std::get<I>(operands);
+    if (!has_tangent(operand, level)) return;
+    operand = tangent_operand(operand, level);
+    add_tangent(sum, std::apply([](const auto&... a) { return run_recorded<Op>(checked_shape<Op>(a...), a...); }, operands));
+  }
+}
+
+template <class Op, class... A>
+Tensor tangent_by_op(uint32_t level, const A&... args) {
+  static_assert(((std::is_same_v<A, Tensor> || !std::is_convertible_v<A, const Tensor&>) && ...));
+  if constexpr (Op::forward == Forward::Linear) {
+    const auto run = [](const auto&... a) { return run_recorded<Op>(checked_shape<Op>(a...), a...); };
+    return run(tangent_operand(args, level)...);
+  } else {
+    Tensor sum;
+    [&]<size_t... I>(std::index_sequence<I...>) { (add_part<Op, I>(sum, level, args...), ...); }(std::index_sequence_for<A...>{});
+    return sum;
+  }
+}
+
+template <class Op, class... A>
+Tangents tangents_by_op(const A&... args) {
+  Tangents tangents;
+  const DualLevels& duals = Context::current().duals;
+  for (uint32_t i = 0, seen = duals.seen; i < seen; i++) {
+    const uint32_t level = duals.entered[i];
+    if (!(has_tangent(args, level) || ...)) continue;
+    const LevelsBelow below(level);
+    tangents.push_back({level, tangent_by_op<Op>(level, args...)});
+  }
+  return tangents;
+}
+
 template <class R>
 constexpr bool kIsView = std::is_same_v<R, View> || std::is_same_v<R, Views>;
 
 inline bool records_views_of(const Tensor& self) {
-  return Context::current().grad_enabled && is_differentiable(self.dtype());
+  return Context::current().records && is_differentiable(self.dtype());
 }
 
 template <class Op, class... A>
@@ -164,6 +232,8 @@ auto apply(const A&... args) {
   auto shape = detail::checked_shape<Op>(args...);
   if constexpr (detail::kIsView<decltype(shape)>) {
     return detail::make_view<Op>(shape, args...);
+  } else if constexpr (requires { Op::forward; }) {
+    return detail::run_recorded<Op>(shape, args...);
   } else {
     auto out = detail::allocate(shape);
     detail::fill<Op>(out, args...);
@@ -192,11 +262,12 @@ template <class Op, class... A>
 void run_in_place(OpCall& c, const A&... args) {
   Tensor self = c.out[0];
   check_inplace_result(c, self, as_array(checked_shape<Op>(args...))[0]);
-  const bool recorded = Context::current().grad_enabled && (asks_gradient(args) || ...);
+  const bool recorded = Context::current().records && (asks_gradient(args) || ...);
   if (recorded) check_inplace(self);
   CountedPtr<Node> node;
   if constexpr (HasGradient<Op>) {
     if (recorded) {  // the node is made for a stand-in, since self's history is an input of it
+      const TangentsLater later;
       Tensor result = self.view_of(self.sizes(), self.strides());
       Op::grad(result, args...);
       node = grad_fn_of(result);
@@ -210,7 +281,7 @@ void run_in_place(OpCall& c, const A&... args) {
 
 template <class Op, class... A>
 void run_out(OpCall& c, const A&... args) {
-  const bool recorded = Context::current().grad_enabled && (asks_gradient(args) || ...);
+  const bool recorded = Context::current().records && (asks_gradient(args) || ...);
   check_out(c, recorded);
   auto metas = as_array(checked_shape<Op>(args...));
   std::array<Tensor, metas.size()> out;

@@ -96,6 +96,7 @@ void check_dims(const Dims& dims) {
 void check_complex(const Tensor& self) { check_type(self, kComplex64, kComplex128, "complex numbers"); }
 
 struct FftC2C {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& self, Ints dim, int64_t, bool) {
     check_complex(self);
     return result(self, self.sizes(), by_stride(self.strides(), wrapped(self, dim)), self.dtype());
@@ -113,6 +114,7 @@ struct FftC2C {
 };
 
 struct FftR2C {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& self, Ints dim, int64_t, bool onesided) {
     check_type(self, kFloat32, kFloat64, "real numbers");
     check_dims(wrapped(self, dim));

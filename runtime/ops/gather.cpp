@@ -43,6 +43,7 @@ void move_elements(Mode mode, const Tensor& self, int64_t dim, const Tensor& ind
 }
 
 struct Gather {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& self, int64_t dim_given, const Tensor& index, bool) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     check_index("gather", self, index);
@@ -132,6 +133,7 @@ struct ScatterNumber {
 };
 
 struct ScatterAdd {
+  static constexpr Forward forward = Forward::Linear;
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return scattered_shape(self, dim, index, &src);

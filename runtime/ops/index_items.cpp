@@ -29,6 +29,7 @@ std::string spaced(Ints sizes) {
 }
 
 struct IndexSelect {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const Tensor& self, int64_t dim_given, const Tensor& index) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     check(index.dim() <= 1, TensorErrorKind::Index, "index_select(): Index is supposed to be a vector");
@@ -84,6 +85,7 @@ Meta items_written_shape(const char* name, const Tensor& self, int64_t dim_given
 namespace {
 
 struct IndexAdd {
+  static constexpr Forward forward = Forward::Linear;
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Scalar alpha) {
     alpha.as(self.dtype());

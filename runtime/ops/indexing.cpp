@@ -466,7 +466,8 @@ Tensor get_index(const Tensor& self, std::span<const TensorIndex> items) {
 
 void set_index(const Tensor& self, std::span<const TensorIndex> items, const Tensor& value) {
   // Without a gradient in sight the view that is written needs no record.
-  const GradMode mode(needs_grad(self, value));
+  const bool recorded = needs_grad(self, value);
+  const GradMode mode(recorded && Context::current().grad_enabled, recorded);
   const Sliced s(self, items);
   const Tensor given = without_leading_ones(value, s.view.dim());
   if (s.indices.empty()) {

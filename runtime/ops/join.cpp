@@ -69,6 +69,7 @@ bool join_rows(const Tensor& out, const TensorList& tensors, int64_t dim) {
 }
 
 struct Cat {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const TensorList& tensors, int64_t dim_given) {
     check(!tensors.empty(), TensorErrorKind::Value, "torch.cat(): expected a non-empty list of Tensors");
     for (size_t i = 0; i < tensors.size(); i++)
@@ -137,6 +138,7 @@ struct Cat {
 };
 
 struct Stack {
+  static constexpr Forward forward = Forward::Linear;
   static Meta shape(const TensorList& tensors, int64_t dim_given) {
     check(!tensors.empty(), TensorErrorKind::Runtime, "stack expects a non-empty TensorList");
     const Tensor& first = tensors[0];

@@ -288,7 +288,7 @@ struct ClassLines {
 Tensor cross_entropy_grad(const Tensor& x, const Tensor& target, const Tensor& log_totals, const Tensor& scale,
                           int64_t ignore_index) {
   const int64_t dim = x.dim() == 1 ? 0 : 1;
-  if (Context::current().grad_enabled) {  // it will be differentiated again: the same from ops
+  if (Context::current().records) {  // it will be differentiated again: the same from ops
     const Tensor number = as_classes(target), kept = number != ignore_index;
     const Tensor safe = unsqueeze(where(kept, Operand(number), Operand(0)), dim);
     const Tensor hit = scatter(zeros(x.sizes(), x.dtype(), x.device()), dim, safe, Scalar(1.0));

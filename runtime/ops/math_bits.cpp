@@ -45,11 +45,7 @@ Tensor resolve_math_bits(const Tensor& self) {
   Tensor out = empty_like_strided(self, self.dtype());
   copy_into(out, self);
   if (self.impl()->flags & TensorImpl::kInference) out.impl()->flags |= TensorImpl::kInference;
-  if (!self.requires_grad()) return out;
-  Edge edge = gradient_edge(self);
-  AutogradMeta& meta = autograd_meta(out);
-  meta.grad_fn = std::move(edge.node), meta.output = edge.output, meta.view_version = out.version();
-  out.impl()->flags |= TensorImpl::kRequiresGrad;
+  share_derivatives(out, self);
   return out;
 }
 

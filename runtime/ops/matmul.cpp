@@ -137,7 +137,7 @@ SavedTensor keep_if(bool wanted, const Tensor& t) { return wanted ? SavedTensor(
 
 // a b, both matrices or both batches of them. Each operand is kept only for the other's gradient.
 void record_product(Tensor& out, const char* name, const Tensor& a, const Tensor& b) {
-  record(out, name, {&a, &b}, Kept<2>{{keep_if(b.requires_grad(), a), keep_if(a.requires_grad(), b)}}, [](Sweep& s) {
+  record(out, name, {&a, &b}, Kept<2>{{keep_if(b.is_tracked(), a), keep_if(a.is_tracked(), b)}}, [](Sweep& s) {
     s.give(0, [&] { return product(s.g(), adjoint_of(s.kept(1))); });
     s.give(1, [&] { return product(adjoint_of(s.kept(0)), s.g()); });
   });
@@ -146,7 +146,7 @@ void record_product(Tensor& out, const char* name, const Tensor& a, const Tensor
 // beta * bias + alpha * a b; with `transposed` b is given as its transpose, as a layer keeps its weight.
 void record_sum_and_product(Tensor& out, const char* name, const Tensor& bias, const Tensor& a, const Tensor& b,
                             Scalar beta, Scalar alpha, bool transposed) {
-  record(out, name, {&bias, &a, &b}, Kept<2>{{keep_if(b.requires_grad(), a), keep_if(a.requires_grad(), b)}},
+  record(out, name, {&bias, &a, &b}, Kept<2>{{keep_if(b.is_tracked(), a), keep_if(a.is_tracked(), b)}},
          [shape = Dims(bias.sizes()), beta, alpha, transposed](Sweep& s) {
            const Tensor& g = s.g();
            s.give(0, [&] { return scaled(sum_to_size(g, shape), beta); });
@@ -202,6 +202,7 @@ void check_batches(const Tensor& a, const Tensor& b) {
 }
 
 struct Mm {
+  static constexpr Forward forward = Forward::EachOperand;
   static Meta shape(const Tensor& a, const Tensor& b) {
     check(a.dim() == 2, TensorErrorKind::Runtime, "mm: self must be a matrix, got ", a.dim(), "-D tensor");
     check(b.dim() == 2, TensorErrorKind::Runtime, "mm: mat2 must be a matrix, got ", b.dim(), "-D tensor");
@@ -220,6 +221,7 @@ struct Mm {
 };
 
 struct Bmm {
+  static constexpr Forward forward = Forward::EachOperand;
   static Meta shape(const Tensor& a, const Tensor& b) {
     check_one_device("wrapper_CUDA_bmm", {{"self", a}, {"mat2", b}});
     check_batches(a, b);
@@ -231,6 +233,7 @@ struct Bmm {
 };
 
 struct Mv {
+  static constexpr Forward forward = Forward::EachOperand;
   static Meta shape(const Tensor& a, const Tensor& v) {
     // PyTorch makes the result beside the vector and adds the product to it.
     check_one_device("wrapper_CUDA_addmv_", {{"self", v}, {"mat", a}});
@@ -251,7 +254,7 @@ struct Mv {
              "addmv_impl_cuda");
   }
   static void grad(Tensor& out, const Tensor& a, const Tensor& v) {
-    record(out, "MvBackward0", {&a, &v}, Kept<2>{{keep_if(v.requires_grad(), a), keep_if(a.requires_grad(), v)}},
+    record(out, "MvBackward0", {&a, &v}, Kept<2>{{keep_if(v.is_tracked(), a), keep_if(a.is_tracked(), v)}},
            [](Sweep& s) {
              s.give(0, [&] { return outer(s.g(), conj(s.kept(1))); });
              s.give(1, [&] { return mv(adjoint_of(s.kept(0)), s.g()); });
@@ -260,6 +263,7 @@ struct Mv {
 };
 
 struct Dot {
+  static constexpr Forward forward = Forward::EachOperand;
   static Meta shape(const Tensor& a, const Tensor& b) {
     check_one_device("wrapper_CUDA__dot", {{"self", a}, {"tensor", b}});
     check(a.dim() == 1 && b.dim() == 1, TensorErrorKind::Runtime, "1D tensors expected, but got ", a.dim(), "D and ",

@@ -121,7 +121,7 @@ struct LayerNorm {
     const Tensor weight = given(weight_given), bias = given(bias_given);
     record(out, "NativeLayerNormBackward0", {&input, &weight, &bias}, keep(input, weight, mean, inverse),
            [normal, eps](Sweep& s) {
-             if (Context::current().grad_enabled) differentiable(s, normal, eps);
+             if (Context::current().records) differentiable(s, normal, eps);
              else by_kernel(s, normal);
            });
   }
@@ -216,7 +216,7 @@ struct GroupNorm {
             eps](Sweep& s) {
              const Tensor x = s.kept(0), weight = s.kept(1), g = reshape(s.g(), by_channel);
              const Tensor gw = weight.defined() ? g * reshape(weight, {1, by_channel[1], 1}) : g;
-             if (Context::current().grad_enabled) {
+             if (Context::current().records) {
                const Normalised n(reshape(x, by_group), {2}, eps);
                s.give(0, [&] {
                  const Tensor dx = normalised_gradient(reshape(gw, by_group), n, Dims{2});
@@ -339,7 +339,7 @@ struct BatchNorm {
     const Tensor weight = given(weight_given), bias = given(bias_given);
     record(out, "NativeBatchNormBackward0", {&input, &weight, &bias}, keep(input, weight, centre, inverse),
            [c = Channels(input), eps, training](Sweep& s) {
-             if (!Context::current().grad_enabled && has_kernel(s.kept(0))) return by_kernel(s, c, training);
+             if (!Context::current().records && has_kernel(s.kept(0))) return by_kernel(s, c, training);
              const Tensor x = s.kept(0), w = c.spread(s.kept(1)), inverse = s.kept(3);
              const Tensor g = w.defined() ? s.g() * w : s.g();
              const DType type = x.dtype(), weight_type = w.defined() ? w.dtype() : type;

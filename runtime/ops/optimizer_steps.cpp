@@ -29,7 +29,7 @@ void step_by(OpCall& c, OptimizerCall::Rule rule, size_t states, size_t numbers)
   const Tensor& weight = c.tensor(0);
   bool plain = (weight.dtype() == kFloat32 || weight.dtype() == kFloat64) &&
                optimizer_kernel.has(weight.device().type) &&
-               !(Context::current().grad_enabled && weight.requires_grad());
+               !(Context::current().records && weight.is_tracked());
   for (size_t i = 0; i < 2 + states; i++) plain = plain && is_plain(c.tensor(i), weight);
   if (plain && weight.numel() > 0) {
     OptimizerCall call{rule,
@@ -96,7 +96,7 @@ bool can_step(const TensorList& weights, const TensorList& grads, const TensorLi
   for (size_t i = 0; i < weights.size(); i++) {
     const Tensor& weight = weights[i];
     if (weight.dtype() != one.dtype() || weight.device() != one.device() || !weight.is_contiguous()) return false;
-    if (Context::current().grad_enabled && weight.requires_grad()) return false;
+    if (Context::current().records && weight.is_tracked()) return false;
     for (const TensorList* list : {&grads, &first, &second})
       if (!list->empty() && !is_plain((*list)[i], weight)) return false;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/autograd/tangents.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/context.h"
@@ -290,7 +291,7 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
 // for its gradient. (A node or a view that kept its memory would share its storage.)
 bool forgettable(const AutogradMeta* meta) {
   return !meta || (meta->grad_fn && meta->output == 0 && !meta->retains_grad && !meta->grad.defined() &&
-                   !meta->view_base.defined());
+                   !meta->view_base.defined() && !meta->tangents);
 }
 
 // An operand whose memory may take the result: sole owner of impl and storage, same shape and dtype. `kept`: operands
@@ -408,9 +409,15 @@ bool runs_ordered(const Call& c) { return c.row.facts.ordered >= 0 && c.plan.com
 
 void take_out(Call& c) {
   const Tensor& out = *c.out;
-  check(
-      !c.record && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime, c.row.name,
-      "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  if (c.record || out.is_tracked()) [[unlikely]] {
+    bool reverse = out.requires_grad(), forward = out.is_dual() && !seen_tangents(out).empty();
+    for (int k = 0; k < c.count(); k++)
+      if (c.in[k].is_tensor()) {
+        reverse |= c.record && c.in[k].tensor().requires_grad();
+        forward |= !seen_tangents(c.in[k].tensor()).empty();
+      }
+    refuse_recorded_out(c.row.name, reverse, forward);
+  }
   const RowFacts& facts = c.row.facts;
   check_out_type(facts.out_of_operands ? facts.out_of_operands(c.in) : facts.op.out, c.row.name, c.plan.result,
                  out.dtype());
@@ -524,6 +531,8 @@ void launch_and_record_in_place(const Call& c) {
     GradMode off(false);
     before = clone(*c.self);
   }
+  if (c.self->is_dual() && before.defined()) [[unlikely]]
+    copy_tangents(before, *c.self);
   CountedPtr<Node> node = node_of(c, reads, before);
   if (c.row.facts.nodes.in_place) node->name = c.row.facts.nodes.in_place;
   launch_in_place(c);

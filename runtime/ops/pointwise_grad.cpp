@@ -2,10 +2,12 @@
 #include "runtime/ops/pointwise_grad.h"
 
 #include <bit>
+#include <span>
 
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
+#include "runtime/ops/views.h"
 
 namespace tessera::tensor {
 
@@ -119,7 +121,7 @@ struct RowDerivative {
     const Tensor x = s.kept(0), y = s.kept(1), z = s.kept(2), r = s.kept(3);
     const GradArgs args{g, x, y, z, r, params};
     Tensor fused[3];
-    const unsigned in_one_pass = Context::current().grad_enabled ? 0 : compute_fused(s, args, fused);
+    const unsigned in_one_pass = Context::current().records ? 0 : compute_fused(s, args, fused);
     for (size_t k = 0; k < row->arity; k++) {
       const auto formula = row->derivative[k].formula;
       if (!formula) continue;
@@ -159,7 +161,7 @@ struct RowDerivative {
 unsigned recorded_reads(const PointwiseRow& row, const Operand* in) {
   unsigned reads = 0;
   for (int k = 0; k < row.arity; k++)
-    if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().requires_grad())
+    if (row.derivative[k].formula && in[k].is_tensor() && in[k].tensor().is_tracked())
       reads |= row.derivative[k].reads;
   return reads;
 }
@@ -179,14 +181,37 @@ CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, co
   return node;
 }
 
+// An element of the result depends on one element of each operand, so a formula that takes a gradient takes a tangent as well. Functions of
+// complex numbers may be other than holomorphic: their derivative is no product.
+Tensor row_tangent(Node& node, std::span<const DualInput> inputs, const Tensor& out) {
+  auto* const row_node = dynamic_cast<RowNode*>(&node);
+  if (row_node == nullptr || is_complex(out.dtype())) return {};
+  for (const DualInput& input : inputs)
+    if (is_complex(input.tangent.dtype())) return {};
+  const RowDerivative& own = row_node->formula();
+  const auto& saved = row_node->kept().tensors;
+  const Tensor x = saved[0].get(&node), y = saved[1].get(&node), z = saved[2].get(&node), r = saved[3].get(&node);
+  Tensor sum;
+  for (const DualInput& input : inputs) {
+    const auto formula = own.row->derivative[input.operand].formula;
+    if (!formula) continue;
+    Tensor t = input.tangent.dtype() == out.dtype() ? input.tangent : to_dtype(input.tangent, out.dtype());
+    if (t.sizes() != out.sizes()) t = expand(t, out.sizes());
+    const Tensor part = formula(GradArgs{t, x, y, z, r, own.params});
+    sum = sum.defined() ? add(sum, part) : part;
+  }
+  if (sum.defined() && sum.sizes() != out.sizes()) sum = contiguous(expand(sum, out.sizes()));
+  return sum;
+}
+
 void keep_result(Node& node, const Tensor& result) {
   static_cast<RowNode&>(node).kept().tensors[3] = SavedTensor(result, true);
 }
 
 bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
   bool wanted = false;
-  for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().requires_grad();
-  if (!wanted || !Context::current().grad_enabled || !is_differentiable(result)) return false;
+  for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().is_tracked();
+  if (!wanted || !Context::current().records || !is_differentiable(result)) return false;
   for (const auto& d : row.derivative)
     if (d.formula) return true;
   return false;

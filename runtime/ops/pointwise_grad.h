@@ -2,6 +2,8 @@
 // for every operand that wants a gradient. Only where nothing has to be recorded; the tensor formula stays the definition.
 #pragma once
 
+#include <span>
+
 #include "runtime/autograd/record.h"
 #include "runtime/device/backend.h"
 #include "runtime/ops/pointwise.h"
@@ -25,6 +27,14 @@ extern Kernel<PointwiseGradCall> pointwise_grad_kernel;
 /// Fills out[k] for those of the `wanted` operands whose derivative can be computed so, and returns them as bits. The
 /// gradients have the shape of a.g: they are not summed over broadcast dimensions yet.
 unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, unsigned wanted, Tensor* out);
+
+/// An operand of a node, by its number, with its tangent at one level.
+struct DualInput {
+  uint32_t operand;
+  Tensor tangent;
+};
+/// The tangent of the result of a row's node; undefined where the formulas do not say it, and for other nodes.
+Tensor row_tangent(Node& node, std::span<const DualInput> inputs, const Tensor& out);
 
 /// Whether a call with this result records.
 bool wants_grad(const PointwiseRow& row, const Operand* in, DType result);

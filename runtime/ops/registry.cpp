@@ -347,11 +347,18 @@ bool may_fill(const OpCall& c, const Tensor& out, const Meta& meta) {
 void check_out(const OpCall& c, bool recorded) {
   if (c.entry.facts->out_unrecorded) recorded = false;
   for (const Tensor& out : c.out) check_no_internal_overlap(out);
-  for (const Tensor& out : c.out)
-    check(!recorded && !(out.requires_grad() && Context::current().grad_enabled), TensorErrorKind::Runtime,
-          c.entry.name,
-          "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-          "requires grad.");
+  bool reverse = false, forward = false;
+  const auto look = [&](const Tensor& t) {
+    reverse |= t.defined() && t.requires_grad();
+    forward |= t.defined() && t.is_dual() && !seen_tangents(t).empty();
+  };
+  for (const Tensor& out : c.out) look(out);
+  if (recorded)
+    for (const Arg& arg : c.args) {
+      if (arg.is_tensor()) look(arg.tensor());
+      if (arg.kind() == Arg::Kind::Tensors) std::for_each(arg.tensors().begin(), arg.tensors().end(), look);
+    }
+  refuse_recorded_out(c.entry.name, reverse, forward);
 }
 
 void check_inplace_result(const OpCall& c, const Tensor& self, const Meta& meta) {

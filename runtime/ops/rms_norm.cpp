@@ -73,7 +73,7 @@ struct RmsNorm {
                        : arithmetic_of(input.dtype()) != input.dtype() ? "ToCopyBackward0"
                                                                        : "MulBackward0";
     record(out, node, {&input, &w}, keep(input, w, inverse), [normal, eps](Sweep& s) {
-      if (Context::current().grad_enabled) differentiable(s, normal, eps);
+      if (Context::current().records) differentiable(s, normal, eps);
       else by_kernel(s, normal);
     });
   }

@@ -21,7 +21,7 @@ namespace {
 bool number(Interpreter& in, const Value& v, Scalar& out) {
   if (to_scalar(v, out)) return true;
   const TorchState& state = torch_state(in);
-  if (is_tensor(state, v) && tensor_of(v).dim() == 0 && !tensor_of(v).requires_grad()) {
+  if (is_tensor(state, v) && tensor_of(v).dim() == 0 && !tensor_of(v).is_tracked()) {
     out = tensor_of(v).item();
     return true;
   }

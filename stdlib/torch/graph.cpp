@@ -214,7 +214,7 @@ Value run_record(Interpreter& in, const Args& args) {
 
 Value grad_enabled(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.grad_enabled); }
 Value set_grad_mode(Interpreter& in, const Args& args) {
-  torch_state(in).context.grad_enabled = truth(in, args[0]);
+  torch_state(in).context.set_grad_enabled(truth(in, args[0]));
   return Value::none();
 }
 }  // namespace

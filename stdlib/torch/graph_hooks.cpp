@@ -167,7 +167,7 @@ Value inference(Interpreter& in, const Args&) { return Value::boolean(torch_stat
 Value set_inference(Interpreter& in, const Args& args) {
   Context& context = torch_state(in).context;
   context.inference_mode = truth(in, args[0]);
-  context.grad_enabled = truth(in, args[1]);
+  context.set_grad_enabled(truth(in, args[1]));
   return Value::none();
 }
 

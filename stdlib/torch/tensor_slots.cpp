@@ -83,7 +83,7 @@ Value call_reflected_division(Interpreter& in, const Value& given, const Value& 
 // `number op tensor` in PyTorch's own terms: reciprocal times the number. Times one is left out where no graph shows it.
 Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, const FastPaths& mul) {
   const Tensor inverse = reciprocal_of(in, right);
-  if (number.equals(1.0) && !inverse.requires_grad()) return wrap_tensor(in, inverse);
+  if (number.equals(1.0) && !inverse.is_tracked()) return wrap_tensor(in, inverse);
   if ((torch_state(in).modes & kNamesCalls) != 0) [[unlikely]] {
     const Value operands[] = {wrap_tensor(in, inverse), wrap_number(in, number)};
     return call_op_by_name(in, "mul", {operands, 2, nullptr, nullptr});

@@ -43,7 +43,7 @@ void load_modes(Interpreter& in, void** mine) {
   ThreadModes fresh;
   fresh.fuses_from = state.fuses_by_default;
   ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<ThreadModes*>(*mine);
-  state.context.grad_enabled = modes.grad_enabled;
+  state.context.set_grad_enabled(modes.grad_enabled);
   state.context.inference_mode = modes.inference_mode;
   state.context.saved_hooks = modes.saved_hooks;
   state.modes = (modes.modes & kOfThreads) | (state.modes & ~kOfThreads);

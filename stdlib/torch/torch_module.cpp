@@ -22,6 +22,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/cuda_module.h"
 #include "stdlib/torch/dlpack_capsule.h"
+#include "stdlib/torch/forward_mode.h"
 #include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/launch_log.h"
@@ -375,6 +376,7 @@ void fill_c(Interpreter& in, Module& module) {
   module.missing = missing_in_c;
   add_memory_functions(in, module);
   add_dlpack_functions(in, module);
+  add_forward_mode_functions(in, module);
 }
 
 void fill_ops(Interpreter& in, Module& module) {

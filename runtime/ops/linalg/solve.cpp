@@ -88,7 +88,7 @@ struct SolveEx {
              const Tensor a = s.kept(0), column = vector ? as_column(s.kept(1)) : s.kept(1);
              const Tensor g = vector ? as_column(s.g()) : s.g();
              // With a derivative of the derivative in view the way leads through A; else its factors are at hand.
-             const Tensor gb = Context::current().grad_enabled
+             const Tensor gb = Context::current().records
                                    ? linalg_solve(mH(a), g, left)
                                    : linalg_lu_solve(s.kept(2), s.kept(3), g, left, !turned);
              s.give(1, [&] { return sum_to_size(vector ? squeeze(gb, -1) : gb, b_sizes); });
@@ -208,7 +208,7 @@ struct Det {
       s.give(0, [&] {
         const Tensor a = s.kept(0), factor = unsqueeze(s.g() * conj(s.kept(1)), -1);
         const Tensor scaled = diagonal_matrix(expand(factor, batch_of(a) + Ints{rows(a)}));
-        if (Context::current().grad_enabled) return linalg_solve(mH(a), scaled);
+        if (Context::current().records) return linalg_solve(mH(a), scaled);
         const Factors f(a);
         // A 0 on the diagonal becomes tiny, so that a singular matrix has a gradient.
         const double tiny = real_type(a.dtype()) == kFloat32 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
