@@ -67,8 +67,26 @@ DType promote_floats(DType a, DType b) {
 
 }  // namespace
 
+[[gnu::cold]] static void refuse_promotion(DType a, DType b) {
+  const auto either = [&](DTypeClass c) { return facts(a).of_class == c || facts(b).of_class == c; };
+  const char *const x = scalar_type_name(a), *const y = scalar_type_name(b);
+  check(!either(DTypeClass::Quantized), TensorErrorKind::Runtime,
+        "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, offending types: ",
+        x, " ", y);
+  check(!either(DTypeClass::Bits), TensorErrorKind::Runtime, "Promotion from ", x, " and ", y, " is unsupported.");
+  check(!is_float8(a) && !is_float8(b), TensorErrorKind::Runtime,
+        "Promotion for Float8 Types is not supported, attempted to promote ", x, " and ", y);
+  const auto takes_floats = [](DType t) { return is_packed(t) ? !is_signed(t) : is_floating(t); };
+  check(takes_floats(a) && takes_floats(b) && is_packed(a) != is_packed(b), TensorErrorKind::Runtime,
+        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", x, " and ", y);
+}
+
 DType promote_unlike_types(DType a, DType b) {
   if (a == b) return a;
+  if (((kFloat8Types.bits | detail::kPacked) & (DTypeSet(a) | b).bits) != 0) [[unlikely]] {
+    refuse_promotion(a, b);
+    return is_packed(a) ? b : a;
+  }
   if (is_floating(a) && is_floating(b)) return promote_floats(a, b);
   if (is_wide_unsigned(a) || is_wide_unsigned(b)) {
     const DType other = is_wide_unsigned(a) ? b : a;
@@ -78,8 +96,8 @@ DType promote_unlike_types(DType a, DType b) {
     return other;
   }
   if (is_complex(a) || is_complex(b)) {
-    const bool wide = real_type(a) == kFloat64 || real_type(b) == kFloat64;
-    return wide ? kComplex128 : kComplex64;
+    const auto part = [](DType t) { return is_complex(t) || is_floating(t) ? real_type(t) : kBool; };
+    return complex_type(part(a) == kBool ? part(b) : part(b) == kBool ? part(a) : promote_types(part(a), part(b)));
   }
   if (is_floating(a)) return a;
   if (is_floating(b)) return b;
@@ -97,11 +115,20 @@ void refuse_number(DType t) {
 }
 
 Scalar Scalar::as(DType type) const {
-  return with_type<kAllTypes>(type, [&](auto tag) -> Scalar {
+  return with_type<kElementTypes>(type, [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(to<T>());
-    else return to<T>();
+    return convert_element<typename WideOf<T>::type>(to<T>());
   });
+}
+
+void Scalar::put(DType type, void* to_v) const {
+  with_type<kElementTypes>(
+      type,
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        *static_cast<T*>(to_v) = to<T>();
+      },
+      "fill_cpu");
 }
 
 bool dtype_from_name(std::string_view text, DType& out) {

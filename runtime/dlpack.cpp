@@ -56,6 +56,10 @@ Managed* share(const Tensor& t) {
   check(!t.requires_grad(), TensorErrorKind::Runtime,
         "Can't export tensors that require gradient, use tensor.detach()");
   check(!t.has_math_bits(), TensorErrorKind::Runtime, "Can't export tensors with the conjugate bit set");
+  const DTypeFacts& f = facts(t.dtype());
+  check(f.of_class != DTypeClass::Bits, TensorErrorKind::Runtime, "Bit types are not supported by dlpack");
+  check(!f.is_packed && (f.dlpack != 0 || f.of_class == DTypeClass::Signed), TensorErrorKind::Runtime, f.scalar_type,
+        " type is not supported by dlpack");
   check(t.device().is_cpu() || t.device().is_cuda(), TensorErrorKind::Runtime, "Cannot pack tensors on ",
         t.device().str());
   return &(new Shared<Managed>(t))->managed;

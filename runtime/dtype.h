@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 
 #include "runtime/dtype_facts.h"
 
@@ -16,30 +17,36 @@ namespace detail {
 
 inline constexpr uint8_t kItemSize[] = {
 #define DTYPE(NAME, TYPE, ...) sizeof(TYPE),
+#define PACKED_DTYPE(NAME, BYTES, ...) BYTES,
 #include "runtime/dtypes.def"
 };
 
 /// A bit for each dtype of which it is so.
 template <class Holds>
-constexpr uint32_t types_that(Holds holds) {
-  static_assert(kDTypeCount <= 32);
-  uint32_t bits = 0;
+constexpr uint64_t types_that(Holds holds) {
+  static_assert(kDTypeCount <= 64);
+  uint64_t bits = 0;
   for (int i = 0; i < kDTypeCount; i++)
-    if (holds(kDTypeFacts[i])) bits |= 1u << i;
+    if (holds(kDTypeFacts[i])) bits |= uint64_t(1) << i;
   return bits;
 }
 constexpr bool is_integer(const DTypeFacts& f) {
   return f.of_class == DTypeClass::Unsigned || f.of_class == DTypeClass::Signed;
 }
-inline constexpr uint32_t kSigned = types_that([](auto& f) { return f.of_class >= DTypeClass::Signed; });
-inline constexpr uint32_t kInteger = types_that(is_integer);
-inline constexpr uint32_t kStored = types_that([](auto& f) { return f.is_stored; });
-inline constexpr uint32_t kFloating = types_that([](auto& f) { return f.of_class == DTypeClass::Floating; });
-inline constexpr uint32_t kHalf =
+inline constexpr uint64_t kSigned = types_that(
+    [](auto& f) { return f.of_class >= DTypeClass::Signed && f.of_class <= DTypeClass::Complex && !f.has_no_sign; });
+inline constexpr uint64_t kInteger = types_that(is_integer);
+inline constexpr uint64_t kStored = types_that([](auto& f) { return f.is_stored; });
+inline constexpr uint64_t kPacked = types_that([](auto& f) { return f.is_packed; });
+inline constexpr uint64_t kFloating = types_that([](auto& f) { return f.of_class == DTypeClass::Floating; });
+inline constexpr uint64_t kHalf =
     types_that([](auto& f) { return f.of_class == DTypeClass::Floating && f.bytes == 2; });
-inline constexpr uint32_t kComplex = types_that([](auto& f) { return f.of_class == DTypeClass::Complex; });
+inline constexpr uint64_t kComplex = types_that([](auto& f) { return f.of_class == DTypeClass::Complex; });
+inline constexpr uint64_t kWideUnsigned = kInteger & kStored & ~kPacked;
+inline constexpr uint64_t kFloat8 = kFloating & kStored & ~kPacked;
+inline constexpr uint64_t kSmallComplex = kComplex & kStored;
 
-constexpr bool has(uint32_t types, DType t) { return types >> int(t) & 1; }
+constexpr bool has(uint64_t types, DType t) { return types >> int(t) & 1; }
 
 }  // namespace detail
 
@@ -47,19 +54,21 @@ inline constexpr size_t item_size(DType t) { return detail::kItemSize[int(t)]; }
 inline constexpr bool is_bool(DType t) { return t == DType::Bool; }
 inline constexpr bool is_signed(DType t) { return detail::has(detail::kSigned, t); }
 inline constexpr bool is_integral(DType t) { return detail::has(detail::kInteger, t); }  // without bool
-inline constexpr bool is_wide_unsigned(DType t) { return detail::has(detail::kInteger & detail::kStored, t); }
+inline constexpr bool is_wide_unsigned(DType t) { return detail::has(detail::kWideUnsigned, t); }
 inline constexpr bool is_floating(DType t) { return detail::has(detail::kFloating, t); }
 inline constexpr bool is_half(DType t) { return detail::has(detail::kHalf, t); }
 inline constexpr bool is_complex(DType t) { return detail::has(detail::kComplex, t); }
+inline constexpr bool is_float8(DType t) { return detail::has(detail::kFloat8, t); }
+inline constexpr bool is_packed(DType t) { return detail::has(detail::kPacked, t); }
 inline constexpr bool is_differentiable(DType t) { return detail::has(detail::kFloating | detail::kComplex, t); }
 
 /// A set of dtypes: what an op or a kernel takes.
 struct DTypeSet {
-  uint32_t bits = 0;
+  uint64_t bits = 0;
 
   constexpr DTypeSet() = default;
-  constexpr DTypeSet(DType t) : bits(1u << int(t)) {}
-  static constexpr DTypeSet of_bits(uint32_t bits) {
+  constexpr DTypeSet(DType t) : bits(uint64_t(1) << int(t)) {}
+  static constexpr DTypeSet of_bits(uint64_t bits) {
     DTypeSet set;
     set.bits = bits;
     return set;
@@ -70,12 +79,16 @@ struct DTypeSet {
   friend constexpr bool operator==(DTypeSet a, DTypeSet b) { return a.bits == b.bits; }
 };
 inline constexpr DTypeSet kIntegralTypes = DTypeSet::of_bits(detail::kInteger & ~detail::kStored);
-inline constexpr DTypeSet kWideUnsignedTypes = DTypeSet::of_bits(detail::kInteger & detail::kStored);
+inline constexpr DTypeSet kWideUnsignedTypes = DTypeSet::of_bits(detail::kWideUnsigned);
 inline constexpr DTypeSet kHalfTypes = DTypeSet::of_bits(detail::kHalf & ~detail::kStored);
 inline constexpr DTypeSet kFloatTypes = DTypeSet::of_bits(detail::kFloating & ~detail::kStored);
 inline constexpr DTypeSet kComplexTypes = DTypeSet::of_bits(detail::kComplex & ~detail::kStored);
 inline constexpr DTypeSet kRealTypes = DTypeSet(DType::Bool) | kIntegralTypes | kFloatTypes;  // what most kernels take
 inline constexpr DTypeSet kAllTypes = kRealTypes | kWideUnsignedTypes | kComplexTypes;
+inline constexpr DTypeSet kFloat8Types = DTypeSet::of_bits(detail::kFloat8);
+inline constexpr DTypeSet kSmallComplexTypes = DTypeSet::of_bits(detail::kSmallComplex);
+inline constexpr DTypeSet kSmallTypes = kFloat8Types | kSmallComplexTypes;  // converted by way of wide_type
+inline constexpr DTypeSet kElementTypes = kAllTypes | kSmallTypes;          // all whose elements are numbers of C++
 
 /// "float32": what follows "torch." in repr(dtype).
 inline const char* name(DType t) { return facts(t).name; }
@@ -86,7 +99,8 @@ bool dtype_from_name(std::string_view text, DType& out);
 /// "long int": as C++ calls the numbers, in the words of some refusals.
 inline const char* cpp_name(DType t) { return facts(t).cpp_name; }
 
-/// The smallest type that holds both, as torch.promote_types; throws for uint16, uint32 and uint64 among integers.
+/// The smallest type that holds both, as torch.promote_types; throws for uint16, uint32 and uint64 among integers, and for
+/// float8 and packed types.
 DType promote_unlike_types(DType a, DType b);
 inline DType promote_types(DType a, DType b) { return a == b ? a : promote_unlike_types(a, b); }
 /// The type of a complex number's parts (complex64: float32); others stay as they are.
@@ -98,10 +112,24 @@ inline constexpr DType complex_of_parts(DType t) {
   return t;
 }
 /// The complex type beside which a real one is computed.
-inline constexpr DType complex_type(DType t) { return t == DType::Float64 ? DType::Complex128 : DType::Complex64; }
+inline constexpr DType complex_type(DType t) {
+  if (t == DType::Float64) return DType::Complex128;
+  return is_half(t) ? complex_of_parts(t) : DType::Complex64;
+}
+/// The type by way of which elements of a small type are converted, which holds them exactly: float32 of float8, complex64 of
+/// complex32; of others the type itself.
+inline constexpr DType wide_type(DType t) {
+  return is_float8(t) ? DType::Float32 : kSmallComplexTypes.has(t) ? DType::Complex64 : t;
+}
+/// An integer type of the size of a packed type's elements, as whose numbers they are shown and moved; of others the type itself.
+inline constexpr DType raw_type(DType t) {
+  if (!is_packed(t)) return t;
+  return item_size(t) == 1 ? DType::UInt8 : item_size(t) == 2 ? DType::UInt16 : DType::Int32;
+}
 /// Whether numbers of a program become tensors of this dtype without being told to: a tensor's repr does not say it.
 inline constexpr bool is_implied(DType t, DType default_dtype) {
-  return t == default_dtype || facts(t).of_literals || t == complex_type(default_dtype);
+  return t == default_dtype || facts(t).of_literals ||
+         t == (default_dtype == DType::Float64 ? DType::Complex128 : DType::Complex64);
 }
 /// The last of the integers from 0 on that the dtype holds without a gap (of uint64 that of int64, which is all that an int holds).
 int64_t last_integer(DType t);
@@ -118,6 +146,7 @@ template <class T>
 inline constexpr DType dtype_of = DType::Bool;
 template <DType t>
 struct ElementType;
+#define PACKED_DTYPE(...)
 #define DTYPE(NAME, TYPE, ...)                         \
   template <>                                          \
   inline constexpr DType dtype_of<TYPE> = DType::NAME; \
@@ -137,11 +166,13 @@ struct TypeTag {
 template <DTypeSet Set = kRealTypes, class F>
 decltype(auto) with_type(DType t, F&& f, const char* kernel = nullptr) {
   switch (t) {
+#define PACKED_DTYPE(...)
 #define DTYPE(NAME, TYPE, ...)                                     \
   case DType::NAME:                                                \
     if constexpr (Set.has(DType::NAME)) return f(TypeTag<TYPE>{}); \
     else break;
 #include "runtime/dtypes.def"
+    default: break;
   }
   refuse_type(t, kernel);
 }
@@ -163,19 +194,34 @@ inline constexpr bool is_complex_type = false;
 template <class T>
 inline constexpr bool is_complex_type<std::complex<T>> = true;
 
-/// Value conversion between element types, as a C cast but defined for halves, for bool, and for complex numbers (their
-/// real part is what a real type takes).
+/// Whether T is a floating type of the table without arithmetic in C++: halves and float8, which are computed as float.
+template <class T>
+inline constexpr bool is_narrow_float = is_floating(dtype_of<T>) && !std::is_floating_point_v<T>;
+/// The type whose arithmetic stands for that of T.
+template <class T>
+struct WideOf {
+  using type = std::conditional_t<is_narrow_float<T>, float, T>;
+};
+template <class T>
+struct WideOf<std::complex<T>> {
+  using type = std::complex<std::conditional_t<is_narrow_float<T>, float, T>>;
+};
+
+/// Value conversion between element types, as a C cast but defined for halves and float8, for bool, and for complex numbers (a
+/// real type takes their real part).
 template <class To, class From>
 inline To convert_element(From value) {
   if constexpr (std::is_same_v<To, From>) return value;
   else if constexpr (is_complex_type<From>) {
-    if constexpr (is_complex_type<To>) return To(value);
-    else if constexpr (std::is_same_v<To, bool>) return value != From(0);
+    if constexpr (is_complex_type<To>) {
+      using Part = typename To::value_type;
+      return To(convert_element<Part>(value.real()), convert_element<Part>(value.imag()));
+    } else if constexpr (std::is_same_v<To, bool>)
+      return convert_element<bool>(value.real()) || convert_element<bool>(value.imag());
     else return convert_element<To>(value.real());
   } else if constexpr (is_complex_type<To>) return To(convert_element<typename To::value_type>(value));
-  else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>)
-    return convert_element<To>(float(value));
-  else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) return To(float(value));
+  else if constexpr (is_narrow_float<From>) return convert_element<To>(float(value));
+  else if constexpr (is_narrow_float<To>) return To(float(value));
   else if constexpr (std::is_same_v<To, bool>) return value != From(0);
   else return static_cast<To>(value);
 }

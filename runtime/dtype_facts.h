@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/float8.h"
 #include "runtime/half.h"
 
 namespace tessera::tensor {
@@ -18,7 +19,8 @@ inline constexpr int kDTypeCount = 0
 #include "runtime/dtypes.def"
     ;
 
-enum class DTypeClass : uint8_t { Bool, Unsigned, Signed, Floating, Complex };
+/// Bits and Quantized have no numbers: elements of Bits are only moved, those of Quantized are not made at all.
+enum class DTypeClass : uint8_t { Bool, Unsigned, Signed, Floating, Complex, Bits, Quantized };
 
 /// How many digits a float needs to be read back: what to_chars can do by itself, and those of float16, found by trial.
 enum class Digits : uint8_t { Half, Single, Double };
@@ -31,12 +33,14 @@ struct DTypeFacts {
   DTypeClass of_class;
   uint8_t bytes;
   bool is_stored;  // few ops take it, and it promotes to floating types only
+  bool is_packed;  // bytes that hold several numbers or parts of one: no element is read, written or converted
 
   // ---- numbers ----
   DType parts = DType::Bool;  // what a complex number is a pair of
   bool of_literals = false;   // what bools and ints of a program become: a tensor's repr does not say it
+  bool has_no_sign = false;   // of a floating type
   uint8_t precision = 0;      // of a floating type: the significand's bits, with the hidden one
-  double most = 0, least_normal = 0, resolution = 0;  // what finfo says
+  double most = 0, least_normal = 0, resolution = 0;  // limits in finfo
   double rtol = 0, atol = 0;                          // within which torch.testing takes two numbers for equal
   Digits digits = Digits::Double;                     // as NumPy prints them
 
@@ -57,21 +61,22 @@ struct DTypeFacts {
 };
 
 inline constexpr DTypeFacts kDTypeFacts[] = {
+#define TS_FACTS_OF(CLASS, BYTES, TEXT, SCALAR_TYPE, STORED, PACKED, ...) \
+  {.name = TEXT,                                                          \
+   .scalar_type = SCALAR_TYPE,                                            \
+   .of_class = DTypeClass::CLASS,                                         \
+   .bytes = BYTES,                                                        \
+   .is_stored = STORED,                                                   \
+   .is_packed = PACKED,                                                   \
+   __VA_ARGS__},
 #define DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, METHOD, ...) \
-  {.name = TEXT,                                                 \
-   .scalar_type = SCALAR_TYPE,                                   \
-   .of_class = DTypeClass::CLASS,                                \
-   .bytes = sizeof(TYPE),                                        \
-   .is_stored = false,                                           \
-   __VA_ARGS__},
+  TS_FACTS_OF(CLASS, sizeof(TYPE), TEXT, SCALAR_TYPE, false, false, __VA_ARGS__)
 #define STORED_DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, ...) \
-  {.name = TEXT,                                                \
-   .scalar_type = SCALAR_TYPE,                                  \
-   .of_class = DTypeClass::CLASS,                               \
-   .bytes = sizeof(TYPE),                                       \
-   .is_stored = true,                                           \
-   __VA_ARGS__},
+  TS_FACTS_OF(CLASS, sizeof(TYPE), TEXT, SCALAR_TYPE, true, false, __VA_ARGS__)
+#define PACKED_DTYPE(NAME, BYTES, CLASS, TEXT, SCALAR_TYPE, ...) \
+  TS_FACTS_OF(CLASS, BYTES, TEXT, SCALAR_TYPE, true, true, __VA_ARGS__)
 #include "runtime/dtypes.def"
+#undef TS_FACTS_OF
 };
 
 }  // namespace tessera::tensor

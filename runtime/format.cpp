@@ -93,7 +93,11 @@ Cells integer_cells(const Sheet& sheet) {
 }
 
 Cells float_cells(const Sheet& sheet, const FormatOptions& options) {
-  const Column column(parts(sheet, &Sheet::Number::real), options);
+  std::vector<double> counted = parts(sheet, &Sheet::Number::real);
+  if (const DTypeFacts& f = facts(sheet.dtype);
+      f.has_no_sign)  // zero is written as the least number, and counts as zero
+    std::replace(counted.begin(), counted.end(), f.least_normal, 0.0);
+  const Column column(counted, options);
   Cells cells{{}, column.width()};
   for (const auto& n : sheet.numbers) cells.texts.push_back(column.padded(n.real));
   return cells;

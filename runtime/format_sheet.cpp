@@ -18,13 +18,21 @@ Sheet::Kind kind_of(DType t) {
 
 Sheet::Number read_number(const char* at, DType t) {
   Sheet::Number n;
-  with_type<kAllTypes>(t, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T& x = *reinterpret_cast<const T*>(at);
-    if constexpr (is_complex_type<T>) n.real = x.real(), n.imaginary = x.imag();
-    else if constexpr (is_floating(dtype_of<T>)) n.real = convert_element<double>(x);
-    else n.integer = convert_element<int64_t>(x);
-  });
+  if (t == kFloat4E2M1FNx2) [[unlikely]] {  // shown as its bytes
+    n.real = *reinterpret_cast<const uint8_t*>(at);
+    return n;
+  }
+  with_type<kElementTypes>(
+      t,
+      [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        const T& x = *reinterpret_cast<const T*>(at);
+        if constexpr (is_complex_type<T>)
+          n.real = convert_element<double>(x.real()), n.imaginary = convert_element<double>(x.imag());
+        else if constexpr (is_floating(dtype_of<T>)) n.real = convert_element<double>(x);
+        else n.integer = convert_element<int64_t>(x);
+      },
+      "_local_scalar_dense_cpu");
   return n;
 }
 

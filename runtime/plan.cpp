@@ -32,8 +32,10 @@ int category_of(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_in
 
 // A weaker operand decides only when it is of a higher category.
 DType combine(DType strong, DType weak) {
-  if (category_of(weak) > category_of(strong)) return promote_types(strong, weak);
-  return strong;
+  if (category_of(weak) <= category_of(strong)) return strong;
+  if (!is_floating(strong)) return promote_types(strong, weak);
+  check(!is_float8(strong), TensorErrorKind::Runtime, "Unknown Complex ScalarType for ", scalar_type_name(strong));
+  return complex_type(strong);  // of the weak operand its imaginary part alone
 }
 }  // namespace
 

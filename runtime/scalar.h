@@ -27,7 +27,10 @@ class Scalar {
     else kind_ = Kind::Int, int_ = int64_t(value);
   }
   template <class T>
-  constexpr Scalar(std::complex<T> value) : kind_(Kind::Complex), float_(value.real()), imag_(value.imag()) {}
+  constexpr Scalar(std::complex<T> value)
+      : kind_(Kind::Complex),
+        float_(convert_element<double>(value.real())),
+        imag_(convert_element<double>(value.imag())) {}
 
   constexpr Kind kind() const { return kind_; }
   constexpr bool is_bool() const { return kind_ == Kind::Bool; }
@@ -67,14 +70,16 @@ class Scalar {
   template <class T>
   constexpr bool fits() const {
     if constexpr (std::is_same_v<T, bool>) return true;
-    else if constexpr (is_complex_type<T>)
-      return kind_ < Kind::Float ||
-             (part_fits<typename T::value_type>(float_) && part_fits<typename T::value_type>(imag_));
-    else if (kind_ >= Kind::Float) return (!is_complex() || imag_ == 0.0) && part_fits<T>(float_);
+    else if constexpr (is_complex_type<T>) {  // parts of halves may become infinite
+      using Part = typename WideOf<T>::type::value_type;
+      return kind_ < Kind::Float || (part_fits<Part>(float_) && part_fits<Part>(imag_));
+    } else if (kind_ >= Kind::Float) return (!is_complex() || imag_ == 0.0) && part_fits<T>(float_);
     else return int_fits<T>(int_);
   }
   /// The number as an element of the type would be, refused if it cannot be one.
   Scalar as(DType type) const;
+  /// Writes it as an element of the type, refused like that.
+  void put(DType type, void* to) const;
 
   /// The dtype that stands for its category in promotion: bool, int64, the default dtype, or its complex companion.
   DType category(DType default_dtype) const {
@@ -94,9 +99,9 @@ class Scalar {
       return x >= kLow && (sizeof(T) < 8 ? x <= kTop : x < kTop);
     } else if constexpr (std::is_same_v<T, double>) return true;
     else {
-      constexpr double kTop = largest<T>();
+      constexpr double kTop = largest<T>(), kLow = lowest<T>();
       return !(x > kTop && x <= std::numeric_limits<double>::max()) &&
-             !(x < -kTop && x >= std::numeric_limits<double>::lowest());
+             !(x < kLow && x >= std::numeric_limits<double>::lowest());
     }
   }
   template <class T>
@@ -109,9 +114,12 @@ class Scalar {
   }
   template <class T>
   static constexpr double largest() {
-    if constexpr (std::is_same_v<T, Half>) return 65504.0;
-    else if constexpr (std::is_same_v<T, BFloat16>) return 0x1.fep127;
+    if constexpr (is_narrow_float<T>) return facts(dtype_of<T>).most;
     else return double(std::numeric_limits<T>::max());
+  }
+  template <class T>
+  static constexpr double lowest() {
+    return is_signed(dtype_of<T>) ? -largest<T>() : facts(dtype_of<T>).least_normal;
   }
 
   Kind kind_;

@@ -221,10 +221,7 @@ Tensor Tensor::from_blob(void* data, Ints sizes, DType dtype, std::function<void
 
 Tensor Tensor::scalar(Scalar value, DType dtype, Device device) {
   Tensor t = empty({}, dtype, device.is_cpu() ? device : kCpu);
-  with_type<kAllTypes>(dtype, [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    *static_cast<E*>(t.data_ptr()) = value.to<E>();
-  });
+  value.put(dtype, t.data_ptr());
   if (device.is_cpu()) return t;
   Tensor there = empty({}, dtype, device);
   copy_into(there, t);
@@ -251,9 +248,7 @@ template <class E>
 static E with_math_bits(E x, uint8_t flags) {
   if constexpr (is_complex_type<E>)
     if (flags & TensorImpl::kConjBit) x = std::conj(x);
-  if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>)
-    return flags & TensorImpl::kNegBit ? E(-float(x)) : x;
-  else if constexpr (std::is_same_v<E, bool>) return x;
+  if constexpr (std::is_same_v<E, bool>) return x;
   else return flags & TensorImpl::kNegBit ? E(-x) : x;
 }
 
@@ -276,13 +271,14 @@ Scalar Tensor::item() const {
     copy_bytes(bytes, kCpu, from, device(), item_size(dtype()));
     from = bytes;
   }
-  return with_type<kAllTypes>(dtype(), [&](auto tag) -> Scalar {
-    using E = typename decltype(tag)::type;
-    const E stored = *static_cast<const E*>(from);
-    const E x = has_math_bits() ? with_math_bits(stored, impl_->flags) : stored;
-    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, BFloat16>) return Scalar(float(x));
-    else return Scalar(x);
-  });
+  return with_type<kElementTypes>(
+      dtype(),
+      [&](auto tag) -> Scalar {
+        using E = typename decltype(tag)::type;
+        const auto stored = convert_element<typename WideOf<E>::type>(*static_cast<const E*>(from));
+        return Scalar(has_math_bits() ? with_math_bits(stored, impl_->flags) : stored);
+      },
+      "_local_scalar_dense_cpu");
 }
 
 void Tensor::fail_no_dimensions(int64_t d) {

@@ -11,9 +11,12 @@ constexpr int64_t kGrain = 32768;
 
 void fill(const FillCall& call) {
   const Loop& loop = call.loop;
-  with_type<kAllTypes>(loop.dtype[0], [&](auto tag) {
+  alignas(16) char element[16];
+  call.value.put(loop.dtype[0], element);
+  with_size(loop.dtype[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T value = call.value.to<T>();
+    T value;
+    __builtin_memcpy(&value, element, sizeof value);
     if (loop.ndim == 1 && loop.numel <= kGrain && loop.strides[0][0] == 1)
       return repeat_element(loop.data[0], &value, loop.numel, sizeof(T));
     parallel_for(loop.numel, kGrain, [&](int64_t begin, int64_t end) {

@@ -372,14 +372,16 @@ void product(const GemmCall& c) {
 /// Into `wide`, in float and without gaps.
 void widen(DType from, const char* data, int64_t rows, int64_t columns, int64_t leading, float* wide) {
   const ConvertRun run = converter(kFloat32, from);
+  const int64_t size = int64_t(item_size(from));
   parallel_for(rows, std::max<int64_t>(1, 16384 / columns), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) run(wide + i * columns, 1, data + i * leading * 2, 1, columns);
+    for (int64_t i = begin; i < end; i++) run(wide + i * columns, 1, data + i * leading * size, 1, columns);
   });
 }
 
-// Halves are multiplied and summed in float, and rounded once.
+// Halves and float8 are multiplied and summed in float, and rounded once.
 void half_product(const GemmCall& c) {
   const ConvertRun narrow = converter(c.dtype, kFloat32);
+  const int64_t size = int64_t(item_size(c.dtype));
   const int64_t rows_a = c.transpose_a ? c.k : c.m, columns_a = c.transpose_a ? c.m : c.k;
   const int64_t rows_b = c.transpose_b ? c.n : c.k, columns_b = c.transpose_b ? c.k : c.n;
   const Scratch<float> a(c.m * c.k), b(c.k * c.n), wide(c.m * c.n);
@@ -390,14 +392,16 @@ void half_product(const GemmCall& c) {
   one.b = b.data(), one.ldb = columns_b;
   one.c = wide.data(), one.ldc = c.n;
   for (int64_t i = 0; i < c.batch; i++) {
-    const auto at = [&](const void* data, int64_t stride) { return static_cast<const char*>(data) + i * stride * 2; };
+    const auto at = [&](const void* data, int64_t stride) {
+      return static_cast<const char*>(data) + i * stride * size;
+    };
     char* out = const_cast<char*>(at(c.c, c.batch_c));
     widen(c.dtype, at(c.a, c.batch_a), rows_a, columns_a, c.lda, a.data());
     widen(c.dtype, at(c.b, c.batch_b), rows_b, columns_b, c.ldb, b.data());
     if (c.beta != 0) widen(c.dtype, out, c.m, c.n, c.ldc, wide.data());
     product<float>(one);
     parallel_for(c.m, std::max<int64_t>(1, 16384 / c.n), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; r++) narrow(out + r * c.ldc * 2, 1, wide.data() + r * c.n, 1, c.n);
+      for (int64_t r = begin; r < end; r++) narrow(out + r * c.ldc * size, 1, wide.data() + r * c.n, 1, c.n);
     });
   }
 }
@@ -417,6 +421,7 @@ void gemm(const GemmCall& c) {
     case DType::Int32: return product<int32_t>(c);
     case DType::Int64: return product<int64_t>(c);
     default:
+      if (is_float8(c.dtype)) return half_product(c);
       fail(TensorErrorKind::Runtime, "\"addmm_impl_cpu_\" not implemented for '", scalar_type_name(c.dtype), "'");
   }
 }

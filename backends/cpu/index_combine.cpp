@@ -17,7 +17,7 @@ void combine(const IndexCall& c) {
 
 void combine_rarely(const IndexCall& c) {
   switch (c.mode) {
-    case IndexMode::Accumulate: return combine<IndexMode::Accumulate, kAllTypes - kTightSums>(c);
+    case IndexMode::Accumulate: return combine<IndexMode::Accumulate, kElementTypes - kTightSums>(c);
     case IndexMode::Multiply: return combine<IndexMode::Multiply, kExtremeTypes | kComplexTypes>(c);
     case IndexMode::Maximum: return combine<IndexMode::Maximum, kExtremeTypes>(c);
     case IndexMode::Minimum: return combine<IndexMode::Minimum, kExtremeTypes>(c);

@@ -22,10 +22,12 @@ constexpr DTypeSet kTightSums = DTypeSet(kInt32) | kInt64 | kFloat32 | kFloat64;
 template <IndexMode kMode, class T>
 constexpr bool kTight = !combines(kMode) || (kMode == IndexMode::Accumulate && kTightSums.has(dtype_of<T>));
 
-// Element arithmetic of the modes that combine: halves in float, integers wrap round.
+// Element arithmetic of the modes that combine: halves and smaller types in float, integers wrap round.
 template <IndexMode kMode, class T>
 inline T combined(T a, T b) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(combined<kMode>(float(a), float(b)));
+  using Wide = typename WideOf<T>::type;
+  if constexpr (!std::is_same_v<T, Wide>)
+    return convert_element<T>(combined<kMode>(convert_element<Wide>(a), convert_element<Wide>(b)));
   else if constexpr (kMode == IndexMode::Maximum) return b > a || b != b ? b : a;
   else if constexpr (kMode == IndexMode::Minimum) return b < a || b != b ? b : a;
   else if constexpr (std::is_same_v<T, bool>) return kMode == IndexMode::Accumulate ? a || b : a && b;

@@ -39,7 +39,7 @@ bool in_place(const Job& job, int k) {
 }
 
 // A result that no cache holds costs two thirds of the traffic so.
-void store_past_caches(void* to, int64_t, const void* from, int64_t bytes_each, int64_t n) {
+void store_past_caches(void* to, int64_t, const void* from, int64_t bytes_each, int64_t n, ConvertRun::Pair) {
   copy_past_caches(to, from, n * bytes_each);
 }
 
@@ -95,8 +95,9 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
   }
   ConvertRun store = in_place(job, 0) ? nullptr : converter(loop.dtype[0], job.takes[0]);
   int64_t store_from = 1;
-  if (goes_past_caches(job)) store = store_past_caches, store_from = int64_t(item_size(loop.dtype[0]));
-  buffered |= store != nullptr;
+  const bool past_caches = goes_past_caches(job);
+  if (past_caches) store = {store_past_caches, {}}, store_from = int64_t(item_size(loop.dtype[0]));
+  buffered |= bool(store);
   Walker w(loop, begin);
   while (begin < end) {
     run.n = std::min(end - begin, w.row_left());
@@ -111,7 +112,7 @@ void run_rows(const Job& job, int64_t begin, int64_t end) {
     w.advance(run.n);
     begin += run.n;
   }
-  if (store == store_past_caches) hwy::FlushStream();
+  if (past_caches) hwy::FlushStream();
 }
 
 // Operands whose neighbours lie along dimension 1, as a transposed matrix's do, are turned into buffers, a strip of rows at

@@ -44,12 +44,12 @@ void run(const Loop& loop, const Place& place) {
 
 void convert_elements(const Loop& loop, const Place& place) {
   const DType from = loop.dtype[1];
-  if (sources<float>().has(from)) return run<float>(loop, place);
+  if (sources<float>().has(from) || is_float8(from)) return run<float>(loop, place);
   if (sources<int32_t>().has(from)) return run<int32_t>(loop, place);
   if (sources<int64_t>().has(from)) return run<int64_t>(loop, place);
   if (from == DType::Float64) return run<double>(loop, place);
   if (from == DType::UInt64) return run<uint64_t>(loop, place);
-  if (from == DType::Complex64) return run<Cx<float>>(loop, place);
+  if (from == DType::Complex64 || kSmallComplexTypes.has(from)) return run<Cx<float>>(loop, place);
   run<Cx<double>>(loop, place);
 }
 

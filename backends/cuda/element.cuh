@@ -8,18 +8,27 @@
 namespace tessera::tensor::cuda {
 
 /// F(name in DType, type of an element).
-#define TS_DEVICE_REALS(F)                                                                                      \
-  F(Bool, bool)                                                                                                 \
-  F(UInt8, uint8_t)                                                                                             \
-  F(Int8, int8_t) F(Int16, int16_t) F(Int32, int32_t) F(Int64, int64_t) F(UInt16, uint16_t) F(UInt32, uint32_t) \
-      F(UInt64, uint64_t) F(Float16, Float16) F(BFloat16, Brain16) F(Float32, float) F(Float64, double)
+#define TS_DEVICE_REALS(F)                                                                                          \
+  F(Bool, bool)                                                                                                     \
+  F(UInt8, uint8_t)                                                                                                 \
+  F(Int8, int8_t)                                                                                                   \
+  F(Int16, int16_t) F(Int32, int32_t) F(Int64, int64_t) F(UInt16, uint16_t) F(UInt32, uint32_t) F(UInt64, uint64_t) \
+      F(Float16, Float16) F(BFloat16, Brain16) F(Float32, float) F(Float64, double)
 #define TS_DEVICE_COMPLEX(F) F(Complex64, Cx<float>) F(Complex128, Cx<double>)
 #define TS_DEVICE_TYPES(F) TS_DEVICE_REALS(F) TS_DEVICE_COMPLEX(F)
+/// Types that kernels read and write element by element only (load_as, store_as).
+#define TS_DEVICE_SMALL(F)                                                                      \
+  F(Float8E4M3FN, Float8E4M3FN)                                                                 \
+  F(Float8E5M2, Float8E5M2) F(Float8E4M3FNUZ, Float8E4M3FNUZ) F(Float8E5M2FNUZ, Float8E5M2FNUZ) \
+      F(Complex32, Cx<Float16>) F(BComplex32, Cx<Brain16>)
 
 /// A set of dtypes that device code may ask (DTypeSet's functions are the host's).
 using TypeBits = unsigned;
-constexpr TypeBits bits_of(DTypeSet set) { return set.bits; }
-__host__ __device__ constexpr bool has_type(TypeBits set, DType type) { return set >> int(type) & 1; }
+static_assert(kAllTypes.bits >> 32 == 0);
+constexpr TypeBits bits_of(DTypeSet set) { return TypeBits(set.bits); }
+__host__ __device__ constexpr bool has_type(TypeBits set, DType type) {
+  return int(type) < 32 && (set >> int(type) & 1);
+}
 
 template <class T>
 inline constexpr bool is_complex_number = false;
@@ -27,6 +36,9 @@ template <class T>
 inline constexpr bool is_complex_number<Cx<T>> = true;
 template <class T>
 inline constexpr bool is_half_type = std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>;
+/// Halves and float8, which are computed as float.
+template <class T>
+inline constexpr bool is_narrow_type = is_half_type<T> || kFloat8Types.has(dtype_of<T>);
 
 /// The integer of a float as the processors of the CPU backend give it: the lowest of 32 bits (of 64 for what has more)
 /// where there is none, cut to the type's size.
@@ -49,11 +61,11 @@ __device__ inline To convert(From x) {
   if constexpr (std::is_same_v<To, From>) return x;
   else if constexpr (is_complex_number<From>) {
     if constexpr (is_complex_number<To>) return To(convert<decltype(To::re)>(x.re), convert<decltype(To::re)>(x.im));
-    else if constexpr (std::is_same_v<To, bool>) return x != From(0);
+    else if constexpr (std::is_same_v<To, bool>) return convert<bool>(x.re) || convert<bool>(x.im);
     else return convert<To>(x.re);
   } else if constexpr (is_complex_number<To>) return To(convert<decltype(To::re)>(x));
-  else if constexpr (is_half_type<From>) return convert<To>(float(x));
-  else if constexpr (is_half_type<To>) return To(float(x));
+  else if constexpr (is_narrow_type<From>) return convert<To>(float(x));
+  else if constexpr (is_narrow_type<To>) return To(float(x));
   else if constexpr (std::is_same_v<To, bool>) return x != From(0);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return to_integer<To>(x);
   else return To(x);
@@ -78,9 +90,10 @@ __device__ inline T load_as(const char* data, int64_t at, DType dtype) {
 #define TS_CASE(NAME, TYPE) \
   case DType::NAME: return convert<T>(reinterpret_cast<const TYPE*>(data)[at]);
     TS_DEVICE_TYPES(TS_CASE)
+    TS_DEVICE_SMALL(TS_CASE)
 #undef TS_CASE
+    default: return T(0);
   }
-  return T(0);
 }
 template <class T>
 __device__ inline void store_as(char* data, int64_t at, DType dtype, T value) {
@@ -88,7 +101,9 @@ __device__ inline void store_as(char* data, int64_t at, DType dtype, T value) {
 #define TS_CASE(NAME, TYPE) \
   case DType::NAME: reinterpret_cast<TYPE*>(data)[at] = convert<TYPE>(value); return;
     TS_DEVICE_TYPES(TS_CASE)
+    TS_DEVICE_SMALL(TS_CASE)
 #undef TS_CASE
+    default: return;
   }
 }
 

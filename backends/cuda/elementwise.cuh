@@ -97,6 +97,7 @@ __device__ inline Lane load_one(const char* data, int64_t at, DType type) {
     break;
     TS_DEVICE_TYPES(TS_CASE)
 #undef TS_CASE
+    default: break;
   }
   return Lane(0);
 }
@@ -111,6 +112,7 @@ __device__ inline void store_one(char* data, int64_t at, DType type, Result x) {
     break;
     TS_DEVICE_TYPES(TS_CASE)
 #undef TS_CASE
+    default: break;
   }
 }
 
@@ -127,6 +129,7 @@ __device__ inline void load_group(Lane (&x)[n], const char* data, int64_t at, DT
     break;
     TS_DEVICE_TYPES(TS_CASE)
 #undef TS_CASE
+    default: break;
   }
 }
 
@@ -143,6 +146,7 @@ __device__ inline void store_group(char* data, int64_t at, DType type, const Res
     break;
     TS_DEVICE_TYPES(TS_CASE)
 #undef TS_CASE
+    default: break;
   }
 }
 
@@ -308,6 +312,7 @@ __global__ void __launch_bounds__(kThreads)
     break;
       TS_DEVICE_TYPES(TS_CASE)
 #undef TS_CASE
+      default: break;
     }
   }
   typename Body::Result out[kItems][Body::kOutputs];

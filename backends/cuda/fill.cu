@@ -4,28 +4,6 @@
 namespace tessera::tensor::cuda {
 namespace {
 
-// The bytes of the number as an element.
-void put_element(void* to, const Scalar& value, DType type) {
-  const auto put = [&](auto element) { __builtin_memcpy(to, &element, sizeof element); };
-  switch (type) {
-    case DType::Bool: return put(value.to<bool>());
-    case DType::UInt8: return put(value.to<uint8_t>());
-    case DType::Int8: return put(value.to<int8_t>());
-    case DType::Int16: return put(value.to<int16_t>());
-    case DType::Int32: return put(value.to<int32_t>());
-    case DType::Int64: return put(value.to<int64_t>());
-    case DType::UInt16: return put(value.to<uint16_t>());
-    case DType::UInt32: return put(value.to<uint32_t>());
-    case DType::UInt64: return put(value.to<uint64_t>());
-    case DType::Float16: return put(value.to<Half>());
-    case DType::BFloat16: return put(value.to<BFloat16>());
-    case DType::Float32: return put(value.to<float>());
-    case DType::Float64: return put(value.to<double>());
-    case DType::Complex64: return put(value.to<std::complex<float>>());
-    case DType::Complex128: return put(value.to<std::complex<double>>());
-  }
-}
-
 void fill(const FillCall& call) {
   const Loop& loop = call.loop;
   if (loop.numel == 0) return;
@@ -34,7 +12,7 @@ void fill(const FillCall& call) {
     using Body = RawBody<typename decltype(tag)::type>;
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
-    put_element(&operands.number[0], call.value, loop.dtype[0]);
+    call.value.put(loop.dtype[0], &operands.number[0]);
     const Body body{};
     run_elementwise(place, loop, kKernels<Body>, &body, operands, {{-1}});
   });

@@ -312,7 +312,7 @@ bool complex_parts(Interpreter& in, const Value& v, double& real, double& imag, 
   imag = 0;
   if (ask && v.is_object() && v.as_object()->type != in.types.complex) {
     const Value method = type_lookup(v.as_object()->type, in.names->complex);
-    if (!method.is_undefined() && (v.as_object()->type->type_flags & kScriptClass)) {
+    if (!method.is_undefined()) {
       const Value answer = call_special(in, method, v);
       if (!is_complex(in, answer)) {
         throw Error(ErrorKind::TypeError,

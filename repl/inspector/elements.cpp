@@ -223,14 +223,15 @@ uint64_t checksum_of(const Tally& t, uint64_t sum) {
 
 template <class T>
 double number(T x) {
-  if constexpr (is_complex_type<T>) return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  if constexpr (is_complex_type<T>)
+    return std::hypot(convert_element<double>(x.real()), convert_element<double>(x.imag()));
   else return convert_element<double>(x);
 }
 
 // Reads a chunk of any type as doubles.
 using Widen = void (*)(double* to, const char* from, int64_t n);
 Widen widen_for(DType dtype) {
-  return with_type<kAllTypes>(dtype, [](auto tag) -> Widen {
+  return with_type<kElementTypes>(raw_type(dtype), [](auto tag) -> Widen {
     using T = typename decltype(tag)::type;
     return [](double* to, const char* from, int64_t n) {
       for (int64_t i = 0; i < n; ++i) to[i] = number(reinterpret_cast<const T*>(from)[i]);
@@ -350,7 +351,7 @@ Survey survey(const Tensor& t, int64_t most, const Stopping& stopping) {
 
 ElementReader::ElementReader(const Tensor& t)
     : data_(settled_address(t)), sign_(t.is_neg() && !is_complex(t.dtype()) ? -1.0 : 1.0) {
-  with_type<kAllTypes>(t.dtype(), [&](auto tag) {
+  with_type<kElementTypes>(raw_type(t.dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
     read_ = [](const char* data, int64_t distance) { return number(reinterpret_cast<const T*>(data)[distance]); };
   });

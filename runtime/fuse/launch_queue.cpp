@@ -270,7 +270,7 @@ void LaunchQueue::append(const ChainStep& step, Storage& result) {
 }
 
 Tensor LaunchQueue::put_off_conversion(const Tensor& t, DType to) {
-  if (!t.device().is_cpu() || is_complex(to)) return {};
+  if (!t.device().is_cpu() || is_complex(to) || !(kAllTypes.has(to) && kAllTypes.has(t.dtype()))) return {};
   ChainStep step;
   step.dtype = step.lane = to;
   step.operands = 1;

@@ -274,6 +274,7 @@ Tensor round_decimals(const Tensor& x, int64_t decimals) {
 bool equal(const Tensor& x, const Tensor& y) {
   refuse_meta(x, "equal");
   if (x.sizes() != y.sizes()) return false;
+  if (kSmallComplexTypes.has(x.dtype())) refuse_type(x, x.same(y) ? "equal_notnan_cpu" : "equal_cpu");
   GradMode off(false);
   return all(eq(x, y)).item().to_bool();
 }

@@ -44,7 +44,8 @@ Tensor view_as_real(const Tensor& self) {
 
 Tensor view_as_complex(const Tensor& self) {
   check(!is_complex(self.dtype()), TensorErrorKind::Type, "view_as_complex is not supported for complex tensors");
-  check(self.dtype() == kFloat32 || self.dtype() == kFloat64, TensorErrorKind::NotImplemented,
+  check(self.dtype() == kFloat32 || self.dtype() == kFloat64 || self.dtype() == kFloat16,
+        TensorErrorKind::NotImplemented,
         "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
         scalar_type_name(self.dtype()));
   check(self.dim() > 0, TensorErrorKind::Runtime, "Input tensor must have one or more dimensions");
@@ -78,14 +79,13 @@ Tensor imag(const Tensor& self) {
 }
 static void check_parts(const Tensor& re, const Tensor& im) {
   for (const Tensor* t : {&re, &im})
-    if (!is_floating(t->dtype()) || t->dtype() == kBFloat16) refuse_parts(re, im);
+    if (t->dtype() != kFloat16 && t->dtype() != kFloat32 && t->dtype() != kFloat64) refuse_parts(re, im);
 }
 
 Tensor complex(const Tensor& re, const Tensor& im) {
   check_parts(re, im);
   check(re.dtype() == im.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(re.dtype()), " but got scalar type ", scalar_type_name(im.dtype()), " for second argument");
-  if (re.dtype() == kFloat16) refuse_parts(re, im);  // there is no complex32
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
   const Tensor* const parts[] = {&re, &im};
   const Dims strides = result_strides(parts, shape);
@@ -154,6 +154,9 @@ Tensor angle(const Tensor& self) {
 
 namespace {
 
+// complex32 is computed as complex64 and rounded once.
+Tensor wide(const Tensor& self) { return to_dtype(self, wide_type(self.dtype())); }
+
 /// Part by part, so that an infinite part leaves the other one alone.
 Tensor by_size(const Tensor& self, const Tensor& size) {
   return view_as_complex(view_as_real(contiguous(self)) / unsqueeze(size, -1));
@@ -163,8 +166,8 @@ struct ComplexSgn {
   static Meta shape(const Tensor& self) {
     return {self.sizes(), self.dtype(), self.device(), result_strides({{&self}}, self.sizes())};
   }
-  static void run(const Tensor& out, const Tensor& self) {
-    const Tensor size = complex_abs(self);
+  static void run(const Tensor& out, const Tensor& given) {
+    const Tensor self = wide(given), size = complex_abs(self);
     copy_into(out, where(size == 0.0, 0.0, by_size(self, size)));
   }
   static void grad(Tensor& out, const Tensor& self) {
@@ -203,6 +206,8 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
   check(abs.dtype() == angle.dtype(), TensorErrorKind::Runtime, "Expected object of scalar type ",
         scalar_type_name(abs.dtype()), " but got scalar type ", scalar_type_name(angle.dtype()),
         " for second argument");
+  if (abs.dtype() == kFloat16)  // rounded once
+    return renamed(to_dtype(polar(to_dtype(abs, kFloat32), to_dtype(angle, kFloat32)), kComplex32), "PolarBackward0");
   return renamed(complex(abs * cos(angle), abs * sin(angle)), "PolarBackward0");
 }
 Tensor isreal(const Tensor& self) {

@@ -8,12 +8,12 @@ namespace tessera::tensor {
 
 /// Self as a real tensor with a last dimension (real part, imaginary part), on the same memory.
 Tensor view_as_real(const Tensor& self);
-/// The reverse: the last dimension has two neighbouring elements of float32 or float64.
+/// The reverse: the last dimension has two neighbouring elements of float16, float32 or float64.
 Tensor view_as_complex(const Tensor& self);
 /// The parts as views; of a real tensor `real` is the tensor itself, and `imag` is refused.
 Tensor real(const Tensor& self);
 Tensor imag(const Tensor& self);
-/// real + imag * 1j, both float32 or both float64.
+/// real + imag * 1j, both float16, both float32 or both float64.
 Tensor complex(const Tensor& real, const Tensor& imag);
 /// The conjugate, computed (math_bits.h has the view); a real tensor itself.
 Tensor conj(const Tensor& self);

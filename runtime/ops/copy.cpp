@@ -114,6 +114,8 @@ static void copy_or_begin(const Tensor& to, const Tensor& from, bool wait) {
   if (to.numel() == 0 || to.device().is_meta()) return;
   if ((to.math_bits() | from.math_bits()) != 0) [[unlikely]]
     return copy_math_bits(to, from);
+  if (is_packed(to.dtype()) && to.dtype() == from.dtype() && is_integral(to.dtype()))
+    refuse_type(to.dtype(), "copy_kernel");
   if (to.device() != from.device()) return copy_across(to, from, wait);
   const Tensor* operands[] = {&to, &from};
   Loop loop;
@@ -129,6 +131,9 @@ void fill_into(const Tensor& to, Scalar given) {
   if (to.device().is_meta()) return;
   if (given.is_int() && given.to_int() == 0 && to.is_contiguous() && to.nbytes() <= kFewBytes && to.device().is_cpu())
     return void(std::memset(to.data_ptr(), 0, to.nbytes()));  // zero is all bits clear in every dtype
+  const bool is_zero = given.is_int() && given.to_int() == 0 && is_packed(to.dtype());
+  if (is_zero && to.is_contiguous() && to.device().is_cpu()) return void(std::memset(to.data_ptr(), 0, to.nbytes()));
+  if (is_packed(to.dtype())) refuse_type(to.dtype(), "fill_cpu");
   const Scalar value = given.as(to.dtype());
   if (to.numel() == 0) return;
   const Tensor* operands[] = {&to};
@@ -256,8 +261,7 @@ TS_BOXED(copy_, "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> 
          .forms =
              "Tensor self, Tensor other, bool non_blocking=False\n"
              "!",
-         .takes_numbers_anywhere = true,
-         .batching = Batching::Pointwise);
+         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_BOXED(fill_, "fill_(Tensor(a!) self, Scalar value) -> Tensor", "Sets every element to value.", kMethod, fill_boxed,
          "f[2,3], 1.5",
          .forms =
@@ -268,8 +272,7 @@ TS_BOXED(fill_, "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor", "Sets e
          fill_tensor_boxed,
          "f[2,3], f[]\n"
          "f[2], f[2] -> RuntimeError: fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions.",
-         .priority = 1,
-         .batching = Batching::Pointwise);
+         .priority = 1, .batching = Batching::Pointwise);
 TS_BOXED(zero_, "zero_(Tensor(a!) self) -> Tensor", "Sets every element to zero.", kMethod, zero_boxed, "f[2,3]",
          .batching = Batching::Pointwise);
 Tensor clone_in(const Tensor& self, const MemoryFormat& format) {
@@ -308,12 +311,16 @@ template <DType t>
 Tensor cast_in(const Tensor& self, const MemoryFormat& format) {
   return cast(self, t, format);
 }
-#define STORED_DTYPE(...)
-#define DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, METHOD, ...)                                                      \
+#define TS_CAST_METHOD(NAME, TEXT, METHOD)                                                                            \
   TS_BOXED(METHOD, #METHOD "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "Self as torch." TEXT ".", \
            kMethod | kTakesMathBits, box<&cast_in<DType::NAME>>, "f[2,3]", .fast = {&cast_to<DType::NAME>},           \
            .forms = "Tensor self, *, MemoryFormat? memory_format=None", .batching = Batching::Front);
+#define STORED_DTYPE(...)
+#define PACKED_DTYPE(...)
+#define DTYPE(NAME, TYPE, CLASS, TEXT, SCALAR_TYPE, METHOD, ...) TS_CAST_METHOD(NAME, TEXT, METHOD)
 #include "runtime/dtypes.def"
+TS_CAST_METHOD(Complex32, "complex32", chalf)  // the one stored dtype with a method
+#undef TS_CAST_METHOD
 
 }  // namespace
 }  // namespace tessera::tensor

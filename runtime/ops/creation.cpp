@@ -219,6 +219,7 @@ struct Range {
             device_or_default(device)};
   }
   static void run(const Tensor& out, const Scalar& start, const Scalar&, const Scalar& step, const auto&...) {
+    require_type(kRealTypes, out, "arange_cpu");
     if (out.numel()) range_kernel(out.device(), RangeCall{out.data_ptr(), out.dtype(), out.numel(), start, step});
   }
 
@@ -277,7 +278,7 @@ bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, b
 
 void check_steps(int64_t steps, DType type, Device device, const char* kernel) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
-  if (is_bool(type)) refuse_type(type, device, kernel);
+  if (is_bool(type) || kSmallTypes.has(type)) refuse_type(type, device, kernel);
 }
 
 struct Linspace {

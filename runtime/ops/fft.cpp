@@ -85,6 +85,8 @@ void transform_all(const Tensor& from, const Tensor& to, Ints dims, bool inverse
 }
 
 void check_type(const Tensor& self, DType a, DType b, const char* wanted) {
+  check(!kSmallComplexTypes.has(self.dtype()), TensorErrorKind::NotImplemented,
+        "MKL FFT doesn't support tensors of type: ", scalar_type_name(real_type(self.dtype())));
   check(self.dtype() == a || self.dtype() == b, TensorErrorKind::NotImplemented, "a Fourier transform expects ", wanted,
         " but got ", scalar_type_name(self.dtype()));
 }

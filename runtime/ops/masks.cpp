@@ -34,7 +34,8 @@ int64_t count_set(const Tensor& dense) {
 Tensor nonzero(const Tensor& self) {
   refuse_meta_nonzero(self);
   const GradMode no_grad(false);
-  const Tensor in = contiguous(self);
+  if (is_float8(self.dtype())) refuse_type(self, "nonzero_count_cpu");
+  const Tensor in = contiguous(to_dtype(self, wide_type(self.dtype())));
   const int64_t count = count_set(in);
   const Tensor out = Tensor::empty({count, in.dim()}, kInt64, in.device());
   out.impl()->set_layout(out.sizes(), Dims{1, count});  // column by column: each is an index of its own

@@ -68,6 +68,12 @@ void check_kernel_type(const Tensor& out, const char* kernel) {
 void run_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha = 1, double beta = 0,
               const char* kernel = nullptr);
 
+// PyTorch has products of two matrices and convolutions of float8, and convolutions of complex32.
+[[gnu::cold]] void refuse_small_product(const Tensor& out, const char* kernel) {
+  if (kernel == nullptr && (out.dim() == 3 || is_float8(out.dtype()))) return;  // 3: of a convolution
+  refuse_type(out, kernel ? kernel : "addmm_impl_cpu_");
+}
+
 // Four real products of the parts.
 void run_complex_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta) {
   const Tensor ar = contiguous(real(a)), ai = contiguous(imag(a)), br = contiguous(real(b)), bi = contiguous(imag(b));
@@ -111,13 +117,14 @@ GemmCall gemm_of(const Tensor& out, const Tensor& a_given, const Matrix& a, cons
 void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta,
               const char* kernel) {
   if (out.numel() == 0) return;
+  if (kSmallTypes.has(out.dtype()) && a_given.sizes().back() != 0) refuse_small_product(out, kernel);
   check_kernel_type(out, kernel != nullptr ? kernel : out.dim() == 3 ? "baddbmm_cuda" : "addmm_cuda");
   if (is_complex(out.dtype()) && out.device().is_cpu()) return run_complex_gemm(out, a_given, b_given, alpha, beta);
   const Matrix a = as_matrix(a_given), b = as_matrix(b_given);
   const GemmCall c = gemm_of(out, a_given, a, b, alpha, beta);
   if (c.k == 0) {
     if (beta == 0) fill_into(out, 0);
-    else if (beta != 1) copy_into(out, out * beta);
+    else if (beta != 1) copy_into(out, to_dtype(out, wide_type(out.dtype())) * beta);
     return;
   }
   gemm_kernel(out.device(), c);
@@ -490,6 +497,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     check(!bias.defined() || x.dim() != 1 || x.dtype() == weight.dtype(), TensorErrorKind::Runtime,
           "mat1 and mat2 must have the same dtype, but got ", scalar_type_name(x.dtype()), " and ",
           scalar_type_name(weight.dtype()));
+    if (is_float8(x.dtype()) && bias.defined() && weight.dim() == 2)  // which has products of matrices only
+      return select(linear(unsqueeze(x, 0), weight, bias), 0, 0);
     Tensor product = matmul(x, weight.dim() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? add(product, bias) : product;
   }

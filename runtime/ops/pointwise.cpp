@@ -28,11 +28,12 @@ struct Plan {
   DType result;
   DType lane;            // type of the arithmetic: float32, float64, int32 or int64
   const Tensor* widest;  // a tensor operand of the full shape, if one has it
+  bool rounds_numbers;   // numbers are compared as the small floating type that they are compared with
   bool dense;            // contiguous operands of one shape, and single numbers
 };
 
 DType lane_of(DType t) {
-  if (is_complex(t)) return t;
+  if (is_complex(t)) return wide_type(t);
   if (is_floating(t)) return t == kFloat64 ? kFloat64 : kFloat32;
   return t == kInt64 || t == kUInt32 || t == kUInt64 ? kInt64 : kInt32;
 }
@@ -67,6 +68,7 @@ DType promote(const Operand* in, int first, int count) {
   const RowFacts& facts = row.facts;
   if (is_bool(type) && facts.bool_words) fail(TensorErrorKind::NotImplemented, facts.bool_words);
   if (is_complex(type) && facts.complex_words) fail(facts.complex_kind, facts.complex_words);
+  if (is_float8(type) && facts.float8_number_kernel) refuse_type(type, device, facts.float8_number_kernel);
   refuse_type(type, device, facts.kernel ? facts.kernel : text(row.name, "_cpu").c_str());
 }
 
@@ -120,17 +122,24 @@ bool any_bool(const Operand* in, int count) {
   return false;
 }
 
+// Whether a row takes these operands of a dtype that it does not take from all.
+[[gnu::cold]] bool takes_these(const RowFacts& facts, const Operand* in, DType common) {
+  if (is_bool(common)) return facts.takes_bool_to_number && !in[1].is_tensor();
+  if (!facts.float8_number_kernel || !is_float8(common)) return false;
+  return in[1].is_tensor() && (in[1].tensor().dim() != 0 || in[1].tensor().numel() == 0);
+}
+
 void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* params, Plan& plan, const Tensor* self) {
   const RowFacts& facts = row.facts;
   const int count = row.arity;
   if (facts.bounds) plan.common = promote_bounds(row, in[0], params);
   else plan.common = promote(in, row.row_class == PointwiseClass::Select ? 1 : 0, count);
   if (row.has_own_ways && facts.check_types) facts.check_types(in, count);
-  if (!row.types.has(plan.common) && !(facts.takes_bool_to_number && is_bool(plan.common) && !in[1].is_tensor()))
-      [[unlikely]]
+  if (!row.types.has(plan.common) && !takes_these(facts, in, plan.common)) [[unlikely]]
     refuse_operands(row, in, plan.common, self);
   if (facts.bool_is_int64 && is_bool(plan.common)) plan.common = kInt64;
   plan.result = plan.common;
+  plan.rounds_numbers = row.row_class == PointwiseClass::Compare && (kHalfTypes | kSmallTypes).has(plan.common);
   if (row.row_class == PointwiseClass::Float) {
     if (!is_floating(plan.common) && !is_complex(plan.common)) plan.result = Context::current().default_dtype;
     plan.lane = lane_of(plan.result);
@@ -159,7 +168,7 @@ Scalar clamp_bound(const Scalar& bound, bool lower, DType type) {
 
 // A row's numbers as the dtype that it computes in holds them (a half is computed as float32); `to` has room for two.
 const Scalar* fit_params(const PointwiseRow& row, const Scalar* given, const Plan& plan, Scalar* to) {
-  const DType type = is_half(plan.result) ? kFloat32 : plan.result;
+  const DType type = is_half(plan.result) ? kFloat32 : wide_type(plan.result);
   for (int k = 0; k < row.params; k++) {
     if (!is_floating(type) && row.facts.bounds)
       to[k] = clamp_bound(given[k], (row.facts.bounds & kLowerBound) != 0 && k == 0, type);
@@ -240,7 +249,15 @@ Scalar in_common(const Scalar& s, DType common) {
   });
 }
 
+[[gnu::cold]] Scalar rounded(const Scalar& s, DType type) {
+  return with_type<kHalfTypes | kSmallTypes>(type, [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    return convert_element<typename WideOf<T>::type>(s.wrapped<T>());
+  });
+}
+
 Scalar lane_number(const Operand& o, const Plan& plan) {
+  if (plan.rounds_numbers) return rounded(o.is_tensor() ? o.tensor().item() : o.scalar(), plan.common);
   return in_common(o.is_tensor() ? o.tensor().item() : o.scalar(), is_floating(plan.lane) ? plan.lane : plan.common);
 }
 
@@ -374,7 +391,7 @@ struct Call {
   Device device;
   Dims broadcast;  // the full shape, where no operand has it
   bool record;
-  bool waits = false;  // the launch was put off
+  bool waits = false;   // the launch was put off
   Tensor result, wide;  // wide: what was given for it, where the result has to be rounded first
 
   int count() const { return row.arity; }

@@ -33,13 +33,16 @@ constexpr PointwiseClass real_class(PointwiseClass c) {
     default: return c;
   }
 }
+/// The complex32 of rows that PyTorch computes for it on the CPU.
+inline constexpr DTypeSet kHalfComplex = DTypeSet(kComplex32);
+
 /// The dtypes that a row computes in. uint16, uint32 and uint64 are storage: they are compared, chosen from, limited and
 /// taken to floats, as PyTorch does.
 constexpr DTypeSet types_of(PointwiseClass c) {
   const DTypeSet complex = c >= PointwiseClass::Select ? kComplexTypes : DTypeSet();
   switch (real_class(c)) {
     case PointwiseClass::Bits: return DTypeSet(DType::Bool) | kIntegralTypes | kWideUnsignedTypes;
-    case PointwiseClass::Select: return kAllTypes;
+    case PointwiseClass::Select: return kElementTypes;
     case PointwiseClass::Float:
     case PointwiseClass::Predicate: return kRealTypes | kWideUnsignedTypes | complex;
     case PointwiseClass::Compare:  // equal or not needs no order
@@ -84,6 +87,8 @@ struct RowFacts {
   const char* complex_in_place_words = nullptr;
   const char* bool_words = nullptr;
   void (*refuse_bools)(const Operand* in, int count) = nullptr;  // called where an operand is bool
+  const char* float8_number_kernel =
+      nullptr;  // the kernel that PyTorch lacks for float8 beside a number; float8 tensors are taken
   bool takes_bool_to_number = false;  // bools where the second operand is a number, whatever the types say
   bool bool_is_int64 = false;
 

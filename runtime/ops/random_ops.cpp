@@ -183,7 +183,14 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
         if (from == 0.0 && to == 1.0 && t.is_contiguous()) return g.fill_unit(static_cast<T*>(t.data_ptr()), t.numel());
       }
-      each_in_memory_order<T>(t, [&](T& x) { x = scale_unit<T>(draw_unit<T>(g), lowest, highest); });
+      each_in_memory_order<T>(t, [&](T& x) {
+        if constexpr (is_narrow_float<T>) {  // a float, rounded; the upper end itself becomes the lower one
+          x = T(scale_unit<float>(g.unit32(), float(lowest), float(highest)));
+          if (float(x) == float(highest)) x = lowest;
+        } else {
+          x = scale_unit<T>(draw_unit<T>(g), lowest, highest);
+        }
+      });
     });
   });
 }

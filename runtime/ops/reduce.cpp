@@ -246,18 +246,20 @@ void run_complex(int id, const Tensor& out, const Request& r) {
 
 }  // namespace
 
-[[gnu::cold]] static void refuse_complex(const ReduceRow& row, DType type, Device device) {
+[[gnu::cold]] static void refuse_type_of(const ReduceRow& row, DType type, Device device) {
   refuse_type(type, device, row.facts.kernel ? row.facts.kernel : text(row.name, "_cpu").c_str());
 }
 
 Meta meta_of(int id, const Request& r) {
   const ReduceRow& row = row_of(id);
-  const DType in = r.x.dtype();
+  const DType in = r.x.dtype(), asked = r.dtype.value_or(in);
+  if (kSmallTypes.has(asked) && !asks_truth(row) && !row.facts.takes_small && r.x.numel() != 0) [[unlikely]]
+    refuse_type_of(row, asked, r.x.device());
   if (row.facts.complex_words && r.x.device().is_cpu()) {
     check(!is_complex(in), TensorErrorKind::NotImplemented, row.facts.complex_words);
-    if (r.dtype && is_complex(*r.dtype)) refuse_complex(row, *r.dtype, r.x.device());
+    if (r.dtype && is_complex(*r.dtype)) refuse_type_of(row, *r.dtype, r.x.device());
   } else if (is_complex(in) && !takes_complex(row) && !row.facts.complex_words) {
-    refuse_complex(row, in, r.x.device());
+    refuse_type_of(row, in, r.x.device());
   }
   return {reduced_shape(r.x.sizes(), r.mask, r.keepdim), result_type(row, in, r.dtype), r.x.device()};
 }

@@ -170,10 +170,8 @@ class ArgumentReader {
       at_ += name.size();
     }
     Tensor out = Tensor::empty(sizes, type);
-    with_type<kAllTypes>(type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      for (size_t i = 0; i < values.size(); i++) static_cast<T*>(out.data_ptr())[i] = values[i].to<T>();
-    });
+    for (size_t i = 0; i < values.size(); i++)
+      values[i].put(type, static_cast<char*>(out.data_ptr()) + i * item_size(type));
     if (transposed && sizes.size() > 1) {
       Dims swapped(sizes), strides;
       std::swap(swapped[sizes.size() - 1], swapped[sizes.size() - 2]);

@@ -60,7 +60,7 @@ struct Rows {
 };
 
 struct Sort {
-  static constexpr TypeRule types{kAllTypes, "sort"};
+  static constexpr TypeRule types{kAllTypes, "sorting_kernel_method_name"};
   static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
     wrap_dim(dim, self.dim());
     check(!is_complex(self.dtype()), TensorErrorKind::Type,

@@ -59,6 +59,7 @@ struct Variance {
 
   static Meta shape(const Tensor& x, const MaybeDims& dim, std::optional<double>, bool keepdim) {
     check_has_mean(x, "std and var");
+    if (is_float8(x.dtype()) && x.numel() != 0) refuse_type(x, "std_cpu");
     return {reduced_shape(x.sizes(), dim_mask(x, dim), keepdim), real_type(x.dtype()), x.device()};
   }
   static double divisor(const Tensor& x, uint64_t mask, std::optional<double> correction) {
@@ -76,8 +77,8 @@ struct Variance {
     const uint64_t mask = dim_mask(x, dim);
     const double n = divisor(x, mask, correction);
     const bool done = x.numel() && out.is_contiguous() && variance_into(out, x, mask, n, kRoot);
-    if (!done && is_half(x.dtype()))  // rounded once
-      return run(out, to_dtype(x, kFloat32), dim, correction, keepdim);
+    if (!done && (is_half(x.dtype()) || kSmallTypes.has(x.dtype())))  // rounded once
+      return run(out, to_dtype(x, is_half(x.dtype()) ? kFloat32 : wide_type(x.dtype())), dim, correction, keepdim);
     if (n <= 0)
       Context::current().warn(
           text(kName,
@@ -206,7 +207,10 @@ std::tuple<Tensor, Tensor> with_mean(const Tensor& x, const MaybeDims& dim, std:
                                      bool keepdim) {
   check_has_mean(x, kRoot ? "std_mean" : "var_mean");
   constexpr const char* kNode = kRoot ? "StdMeanBackward0" : "VarMeanBackward0";
-  return {renamed(apply<Variance<kRoot>>(x, dim, correction, keepdim), kNode), renamed(mean(x, dim, keepdim), kNode)};
+  const DType wide = wide_type(x.dtype());
+  const Tensor average =
+      wide == x.dtype() ? mean(x, dim, keepdim) : to_dtype(mean(to_dtype(x, wide), dim, keepdim), x.dtype());
+  return {renamed(apply<Variance<kRoot>>(x, dim, correction, keepdim), kNode), renamed(average, kNode)};
 }
 template <bool kRoot>
 std::tuple<Tensor, Tensor> with_mean_dim(const Tensor& x, const MaybeDims& dim, bool unbiased, bool keepdim) {

@@ -131,10 +131,12 @@ Value limits_of(Interpreter& in, const Args& args) {
                                           std::string(type_name(in, args[0])));
   if (is_floating(dtype)) {
     const tensor::DTypeFacts& f = tensor::facts(dtype);
-    return make_tuple(in, {Value::real(std::ldexp(1.0, 1 - f.precision)), Value::real(f.most), Value::real(-f.most),
+    if (f.is_packed) throw Error(ErrorKind::TypeError, "bad argument type for built-in operation");
+    const double least = f.has_no_sign ? f.least_normal : -f.most;
+    return make_tuple(in, {Value::real(std::ldexp(1.0, 1 - f.precision)), Value::real(f.most), Value::real(least),
                            Value::real(f.least_normal), Value::real(f.resolution)});
   }
-  if (!is_integral(dtype)) return Value::none();
+  if (!is_integral(dtype) || is_packed(dtype)) return Value::none();
   const int64_t top = last_integer(dtype), bits = static_cast<int64_t>(item_size(dtype)) * 8;
   return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_signed(dtype) ? -top - 1 : 0)});
 }

@@ -32,7 +32,12 @@ Value dtype_repr(Interpreter& in, const Value& self) {
 Value dtype_is_floating(Interpreter&, const Args& args) { return Value::boolean(is_floating(dtype_of(args[0]))); }
 Value dtype_is_complex(Interpreter&, const Args& args) { return Value::boolean(is_complex(dtype_of(args[0]))); }
 Value dtype_is_signed(Interpreter&, const Args& args) {
-  return Value::boolean(is_signed(dtype_of(args[0])));
+  const DType dtype = dtype_of(args[0]);
+  const auto of_class = facts(dtype).of_class;
+  if (of_class == tensor::DTypeClass::Bits) throw Error(ErrorKind::RuntimeError, "Bits types are undefined");
+  if (of_class == tensor::DTypeClass::Quantized)
+    throw Error(ErrorKind::RuntimeError, "isSignedType not supported for quantized types");
+  return Value::boolean(is_signed(dtype));
 }
 Value dtype_itemsize(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(item_size(dtype_of(args[0]))));

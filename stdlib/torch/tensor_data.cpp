@@ -268,18 +268,21 @@ Tensor tensor_from_data(Interpreter& in, const Value& data, const Value& dtype_v
     else if (unfold.found) reader.dtype = unfold.dtype, reader.seen = true;
     else reader.find_dtype(items);
     if (!has_dtype && !reader.seen) reader.dtype = state.context.default_dtype;
-    result = Tensor::empty(reader.shape, reader.dtype);
-    with_type<kAllTypes>(reader.dtype, [&](auto tag) {
+    if (is_packed(reader.dtype)) throw Error(ErrorKind::RuntimeError, "store_scalar: invalid type");
+    result = Tensor::empty(reader.shape, wide_type(reader.dtype));
+    with_type<kAllTypes>(result.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* out = reinterpret_cast<T*>(result.data_ptr());
       if (result.numel() > 0) reader.write(items, 0, out);
     });
+    if (result.dtype() != reader.dtype) result = tensor_to(result, reader.dtype, kCpu, false);
   }
   return device.is_cpu() ? result : tensor_to(result, result.dtype(), device, false);
 }
 
 Value tensor_to_list(Interpreter& in, const Tensor& t) {
-  const Tensor host = resolved(tensor_to(t, t.dtype(), kCpu, false));
+  if (is_packed(t.dtype())) throw Error(ErrorKind::RuntimeError, "load_scalar: invalid type");
+  const Tensor host = resolved(tensor_to(t, wide_type(t.dtype()), kCpu, false));
   return with_type<kAllTypes>(host.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     return list_of(in, host, 0, static_cast<const T*>(host.data_ptr()));

@@ -68,6 +68,11 @@ Value as_float(Interpreter& in, const Args& args) {
   return Value::real(to_float(in, number));
 }
 
+Value as_complex(Interpreter& in, const Args& args) {
+  as_number(in, args);
+  return wrap_number(in, in_torch(in, args, [&] { return Scalar(self_of(args).item().to_complex()); }));
+}
+
 Value as_int(Interpreter& in, const Args& args) {
   if (const auto answer = ask(in, "__int__", {args[0]})) return *answer;
   const Value number = as_number(in, args);
@@ -89,6 +94,7 @@ constexpr NativeDef kPlain[] = {
     {"item", item, "The one element as a number."},
     {"tolist", tolist, "The elements as nested lists."},
     {"__float__", as_float},
+    {"__complex__", as_complex},
     {"__int__", as_int},
     {"__index__", as_index},
     {"__bool__", as_bool},

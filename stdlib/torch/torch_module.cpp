@@ -128,6 +128,8 @@ Value set_default_dtype(Interpreter& in, const Args& args) {
   if (!to_dtype(in, args[0], dtype)) throw Error(ErrorKind::TypeError, "invalid dtype object");
   if (!is_floating(dtype))
     throw Error(ErrorKind::TypeError, "only floating-point types are supported as the default type");
+  if (!tensor::kFloatTypes.has(dtype))
+    throw Error(ErrorKind::TypeError, std::string("couldn't find storage object ") + scalar_type_name(dtype) + "Storage");
   torch_state(in).context.default_dtype = dtype;
   return Value::none();
 }

@@ -4,7 +4,8 @@ import re
 
 # Relative to the number, and to the largest number of the same tensor: sums in another order differ by the latter.
 TOLERANCES = {'float64': (1e-9, 1e-11), 'complex128': (1e-9, 1e-11), 'float32': (2e-5, 2e-6), 'complex64': (2e-5, 4e-6),
-              'float16': (2e-3, 2e-3), 'bfloat16': (1.6e-2, 1.6e-2)}
+              'float16': (2e-3, 2e-3), 'bfloat16': (1.6e-2, 1.6e-2), 'complex32': (2e-3, 2e-3),
+              'float8_e4m3fn': (0.13, 0.13), 'float8_e5m2': (0.26, 0.26)}
 # What matters more is told first.
 ORDER = ['crash', 'error', 'type', 'dtype', 'shape', 'values', 'object', 'is out', 'meta', 'stride', 'alias', 'grad_fn']
 

@@ -5,6 +5,8 @@ import torch
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
           torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
+# Dtypes that few kernels of the CPU take, of which the table has no samples: those of the wider dtype, converted.
+SMALL = {torch.float8_e4m3fn: torch.float32, torch.float8_e5m2: torch.float32, torch.complex32: torch.complex64}
 LARGEST = 2500
 
 
@@ -27,7 +29,7 @@ def span(t):
 
 
 def tensor(t):
-    if t.layout is not torch.strided or t.device.type != 'cpu' or t.is_quantized or t.dtype not in DTYPES or type(t) not in (torch.Tensor, torch.nn.Parameter):
+    if t.layout is not torch.strided or t.device.type != 'cpu' or t.is_quantized or t.dtype not in (*DTYPES, *SMALL) or type(t) not in (torch.Tensor, torch.nn.Parameter):
         raise Unwritable(str(t.dtype))
     flags = ', True' if t.requires_grad else ''
     t = t.detach()

@@ -3,6 +3,7 @@
 
     make.py --part 0/4 --calls 40 --seed 0       calls of a quarter of the ops: {op, family, how, text, brief}
     make.py --op linalg.solve --calls 200
+    make.py --small --calls 10                   calls with tensors of float8 and complex32
 
 A call is a sample of the table (function, method, in place, out=, with gradients, an input that is an error), or a sample with
 something drawn at random: another dtype, layout, size, number, keyword (mutate.py).
@@ -20,7 +21,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import families
 import mutate
-from literal import DTYPES, Arguments, Unwritable
+from literal import DTYPES, SMALL, Arguments, Unwritable
 
 SPACES = [('torch.', torch), ('F.', torch.nn.functional), ('torch.linalg.', torch.linalg), ('torch.fft.', torch.fft),
           ('torch.special.', torch.special), ('torch.masked.', torch.masked), ('torch.Tensor.', torch.Tensor)]
@@ -167,6 +168,22 @@ class Op:
             return self.record('', args, kwargs, f'torch.{name}({{*}})'.replace('torch.nn.functional', 'F'))
         return self.record('', args, kwargs)
 
+    def small_calls(self, count):
+        """Samples of a wider dtype whose tensors became float8 or complex32."""
+        if self.template is None or self.op.name in BARE:
+            return
+        for small, wide in SMALL.items():
+            found = self.samples(wide) if wide in self.dtypes else []
+            self.dice.shuffle(found)
+            for args, kwargs in found[:count]:
+                def change(t, small=small, wide=wide):
+                    return t.detach().to(small) if t.dtype == wide else t
+                args, kwargs = mutate.replaced(args, change), {k: mutate.replaced(v, change) for k, v in kwargs.items()}
+                try:
+                    yield self.record('', args, kwargs, tag='small')
+                except Unwritable:
+                    continue
+
     def calls(self, count):
         if self.template is None or not self.dtypes and self.op.name not in BARE:
             return
@@ -196,6 +213,7 @@ def main():
     parser.add_argument('--op')
     parser.add_argument('--calls', type=int, default=40, help='calls of each op')
     parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--small', action='store_true', help='calls with tensors of float8 and complex32 only')
     options = parser.parse_args()
     warnings.simplefilter('ignore')
     torch.set_num_threads(1)
@@ -206,7 +224,8 @@ def main():
     else:
         chosen = chosen[at::of]
     for op in chosen:
-        for record in Op(op, options.seed).calls(options.calls):
+        drawn = Op(op, options.seed)
+        for record in drawn.small_calls(options.calls) if options.small else drawn.calls(options.calls):
             print(json.dumps(record))
 
 

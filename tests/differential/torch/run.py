@@ -3,6 +3,7 @@
 
     run.py --tsr build/release/tsr --peer PYTHON                    a few calls of each op
     run.py --tsr TSR --peer PYTHON --full                           at least 30,000 calls
+    run.py ... --small                                              calls with tensors of float8 and complex32
     run.py ... --op linalg.solve --calls 200 --seed 3               one op
     run.py ... --keep FOLDER                                        keeps calls and PyTorch's output; the next time they are read from there
     run.py ... --full --keep FOLDER --match 'var.*'                 after a change: PyTorch need not run again
@@ -79,6 +80,7 @@ class Run:
         path = self.folder / f'calls{part}.jsonl'
         if not path.exists():
             more = ['--op', self.options.op] if self.options.op else ['--part', f'{part}/{self.options.parts}']
+            more += ['--small'] if self.options.small else []
             done = subprocess.run(self.peer + [str(HERE / 'make.py'), '--calls', str(self.options.calls), '--seed', str(self.options.seed)] + more,
                                   capture_output=True, text=True)
             if done.returncode != 0:
@@ -150,6 +152,7 @@ def main():
     parser.add_argument('--op')
     parser.add_argument('--calls', type=int, default=2, help='calls of each op')
     parser.add_argument('--full', action='store_true')
+    parser.add_argument('--small', action='store_true', help='calls with tensors of float8 and complex32 only')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--parts', type=int, default=2)
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
