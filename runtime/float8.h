@@ -66,4 +66,24 @@ using Float8E5M2 = Float8<2, 15, Float8Codes::Ieee>;
 using Float8E4M3FNUZ = Float8<3, 8, Float8Codes::OneNaN>;
 using Float8E5M2FNUZ = Float8<2, 16, Float8Codes::OneNaN>;
 
+/// A power of two from 2^-127 to 2^127, the scale of a block of numbers; all ones are NaN.
+struct Float8E8M0FNU {
+  uint8_t bits = 0;
+
+  Float8E8M0FNU() = default;
+  constexpr explicit Float8E8M0FNU(float value) : bits(encode(value)) {}
+  constexpr explicit operator float() const { return decode(bits); }
+
+  static constexpr uint8_t encode(float value) {
+    const uint32_t magnitude = std::bit_cast<uint32_t>(value) & 0x7fffffffu;
+    if (magnitude >= 0x7f800000u) return 0xff;
+    if (magnitude <= 0x400000u) return 0;  // 2^-127, which is subnormal as a float, and zero
+    return uint8_t((magnitude + 0x400000u) >> 23);
+  }
+  static constexpr float decode(uint8_t code) {
+    if (code == 0xff) return std::bit_cast<float>(0x7f800001u);
+    return std::bit_cast<float>(code == 0 ? 0x400000u : uint32_t(code) << 23);
+  }
+};
+
 }  // namespace tessera::tensor

@@ -20,7 +20,7 @@ namespace tessera::tensor::cuda {
 #define TS_DEVICE_SMALL(F)                                                                      \
   F(Float8E4M3FN, Float8E4M3FN)                                                                 \
   F(Float8E5M2, Float8E5M2) F(Float8E4M3FNUZ, Float8E4M3FNUZ) F(Float8E5M2FNUZ, Float8E5M2FNUZ) \
-      F(Complex32, Cx<Float16>) F(BComplex32, Cx<Brain16>)
+      F(Float8E8M0FNU, Float8E8M0FNU) F(Complex32, Cx<Float16>) F(BComplex32, Cx<Brain16>)
 
 /// A set of dtypes that device code may ask (DTypeSet's functions are the host's).
 using TypeBits = unsigned;

@@ -438,6 +438,7 @@ typedef enum tsr_dtype {
   TSR_DTYPE_QINT32 = 43,
   TSR_DTYPE_QUINT4X2 = 44,
   TSR_DTYPE_QUINT2X4 = 45,
+  TSR_DTYPE_FLOAT8_E8M0FNU = 46,
   TSR_DTYPE_SAME = -1, /* for tsr_tensor_to: the tensor's own */
 } tsr_dtype;
 

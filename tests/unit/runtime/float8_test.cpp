@@ -49,6 +49,7 @@ TEST_CASE("float8 has PyTorch's bits") {
   check_bits<Float8E5M2>(0x2d490824584d9865u, 0x125367b7816bb725u);
   check_bits<Float8E4M3FNUZ>(0x9b9f4343401d3fa5u, 0xc8107ca3c1313524u);
   check_bits<Float8E5M2FNUZ>(0x8f62d712ad8abc25u, 0xfa60e764e3113524u);
+  check_bits<Float8E8M0FNU>(0x4dec5e7ac4a6625u, 0x16f9df57beabb572u);
 }
 TEST_CASE("float8 rounds to the nearest number, ties to even codes") {
   check_rounding<Float8E4M3FN>();
@@ -58,7 +59,7 @@ TEST_CASE("float8 rounds to the nearest number, ties to even codes") {
 }
 
 TEST_CASE("small types are converted alike in rows, with steps and in pieces") {
-  const DType types[] = {kFloat8E4M3FN, kFloat8E5M2, kComplex32, kFloat16,
+  const DType types[] = {kFloat8E4M3FN, kFloat8E5M2, kFloat8E8M0FNU, kComplex32, kFloat16,
                          kFloat64,      kInt32,      kBool,          kComplex128};
   std::vector<double> values;
   for (int i = 0; i < 301; i++) values.push_back(i % 7 - 3 + 0.25 * (i % 5));

@@ -66,6 +66,7 @@ enum class DType : int32_t {
   QInt32 = TSR_DTYPE_QINT32,
   QUInt4x2 = TSR_DTYPE_QUINT4X2,
   QUInt2x4 = TSR_DTYPE_QUINT2X4,
+  Float8E8M0FNU = TSR_DTYPE_FLOAT8_E8M0FNU,
 };
 inline constexpr DType kBool = DType::Bool, kUInt8 = DType::UInt8, kInt8 = DType::Int8, kInt16 = DType::Int16,
                        kInt32 = DType::Int32, kInt64 = DType::Int64, kUInt16 = DType::UInt16, kUInt32 = DType::UInt32,
