@@ -1,6 +1,9 @@
 #include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/op_call.h"
 
+#include "lang/types/dict.h"
+#include "lang/types/tuple.h"
+#include "lang/types/list.h"
 #include "lang/core/bind.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
@@ -216,7 +219,21 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
   });
 }
 
-// Whether a form of the op takes the arguments. What none takes is refused without asking dispatch modes.
+// Whether an argument, or an item of one, is a number that is a symbol (torch._dispatch.SymNumber), which no binder knows.
+bool has_symbol(Interpreter& in, const Value* values, size_t count, int depth = 1) {
+  Str* const mark = intern(in, "_is_symbolic_number");
+  for (size_t i = 0; i < count; ++i) {
+    const Value& v = values[i];
+    if (depth > 0 && is_tuple(v) && has_symbol(in, as_tuple(v)->items, as_tuple(v)->size, 0)) return true;
+    if (depth > 0 && is_list(v) && has_symbol(in, as_list(v)->items, as_list(v)->size, 0)) return true;
+    if (!v.is_object()) continue;
+    for (Type* each : v.as_object()->type->mro)
+      if (dict_get_str(each->attributes(), mark) != nullptr) return true;
+  }
+  return false;
+}
+
+// Whether a form of the op takes the arguments. Dispatch modes are not asked about a call that no form takes, unless symbols are among them.
 bool is_taken(Interpreter& in, const TorchState& state, OpFunction& function, const Args& args) {
   return in_torch(in, args, [&] {
     BoundCall bound;
@@ -224,7 +241,7 @@ bool is_taken(Interpreter& in, const TorchState& state, OpFunction& function, co
       if (binder.bind(in, state, args, bound)) return true;
       bound.reset();
     }
-    return false;
+    return has_symbol(in, args.values, args.count);
   });
 }
 
