@@ -14,6 +14,7 @@
 #include "stdlib/torch/error_operands.h"
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/op_namespaces.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
@@ -58,6 +59,8 @@ Value call_script(Interpreter& in, const Args& args) {
 }
 
 Value call_sparse_method(Interpreter& in, const Args& args) {
+  Value result;
+  if (answered_for_sparse(in, torch_state(in), Value(static_cast<Object*>(args.callee->name)), args, result)) return result;
   const Value module(static_cast<Object*>(in.import("torch._sparse._dense")));
   return call(in, get_attr(in, module, args.callee->name), args);
 }
@@ -72,6 +75,8 @@ Value call_sparse_method(Interpreter& in, const Args& args) {
 
 Value call_plain(Interpreter& in, const Args& args) {
   if (args.count != 1) refuse_plain(args);
+  Value result;
+  if (answered_for_sparse(in, torch_state(in), Value(static_cast<Object*>(args.callee->name)), args, result)) return result;
   return static_cast<const NativeDef*>(args.callee->data)->function(in, args);
 }
 
