@@ -1,11 +1,14 @@
 #include "embed/modes.h"
 
+#include "runtime/autograd/tangents.h"
+
 namespace tessera::embed {
 
 void Modes::set(lang::Interpreter& in) const {
   tensor::Context& context = stdlib::torch_state(in).context;
-  if (context.duals.entered.size() > dual_levels) context.duals.entered.resize(dual_levels);
-  context.duals.seen = uint32_t(context.duals.entered.size());
+  const tensor::ContextScope scope(context);
+  tensor::exit_dual_levels(dual_levels);
+  context.duals.later = false;
   context.set_grad_enabled(grad_enabled), context.inference_mode = inference_mode;
   context.default_device = default_device, context.saved_hooks = saved_hooks;
 }

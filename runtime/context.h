@@ -40,11 +40,10 @@ class CurrentStreams {
   std::vector<StreamHandle> streams_;
 };
 
-/// The levels of forward-mode derivatives that a program has entered (runtime/autograd/tangents.h).
+/// The levels of forward-mode derivatives that a thread of a program has entered (runtime/autograd/tangents.h).
 struct DualLevels {
   std::vector<uint32_t> entered;  // their numbers, outermost first; no number is given twice
   uint32_t seen = 0;              // how many of them, from the outermost on, calls compute tangents for
-  uint32_t last = 0;              // the number that was given last
   const std::vector<struct Tangent>* given = nullptr;  // those of the next node's result, where its op has computed them
   bool later = false;             // tangents are computed when the history is rebased: the result is not written yet
 };
@@ -77,6 +76,8 @@ class Context {
   Device default_device = kCpu;
   CurrentStreams streams;
   DualLevels duals;
+  std::vector<uint32_t> live_levels;  // those of all threads
+  uint32_t last_level = 0;            // the number that was given last
   /// What torch.no_grad() and its like set.
   void set_grad_enabled(bool enabled) {
     grad_enabled = enabled;

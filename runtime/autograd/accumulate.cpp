@@ -68,11 +68,15 @@ void AccumulateGrad::backward(const TensorList& grad_outputs, TensorList&) {
   for (const auto& [id, run] : hooks) run(leaf_);
 }
 
-void AccumulateGrad::take(const Tensor& arrived) {
+void AccumulateGrad::take(const Tensor& given) {
+  const bool is_recorded = Context::current().grad_enabled;
+  Tensor plain;  // `.grad` has no tangents
+  if (given.is_dual() && !is_recorded) plain = detached(given);
+  const Tensor& arrived = plain.defined() ? plain : given;
   Tensor& grad = autograd_meta(leaf_).grad;
   if (SweepOps* const ops = sweep_ops(); ops != nullptr && ops->accumulate(leaf_, grad, arrived)) [[unlikely]]
     return;
-  if (Context::current().grad_enabled || arrived.is_dual()) {
+  if (is_recorded) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);
   } else if (grad.defined()) {
     add_(grad, arrived);

@@ -41,22 +41,30 @@ void see(uint32_t count) {
 // ---- levels ----
 
 uint32_t enter_dual_level() {
-  DualLevels& duals = Context::current().duals;
-  duals.entered.push_back(++duals.last);
-  see(uint32_t(duals.entered.size()));
-  return duals.last;
+  Context& context = Context::current();
+  const uint32_t level = ++context.last_level;
+  context.duals.entered.push_back(level);
+  context.live_levels.push_back(level);
+  see(uint32_t(context.duals.entered.size()));
+  return level;
 }
 
 void exit_dual_level() {
-  DualLevels& duals = Context::current().duals;
-  if (duals.entered.empty()) return;
-  duals.entered.pop_back();
-  see(std::min(duals.seen, uint32_t(duals.entered.size())));
+  Context& context = Context::current();
+  if (context.duals.entered.empty()) return;
+  std::erase(context.live_levels, context.duals.entered.back());
+  context.duals.entered.pop_back();
+  see(std::min(context.duals.seen, uint32_t(context.duals.entered.size())));
 }
 
-bool is_entered(uint32_t level) {
-  const auto& entered = Context::current().duals.entered;
-  return std::find(entered.begin(), entered.end(), level) != entered.end();
+void exit_dual_levels(size_t count) {
+  while (Context::current().duals.entered.size() > count) exit_dual_level();
+  see(uint32_t(Context::current().duals.entered.size()));
+}
+
+bool is_live(uint32_t level) {
+  const auto& live = Context::current().live_levels;
+  return std::find(live.begin(), live.end(), level) != live.end();
 }
 
 LevelsBelow::LevelsBelow(uint32_t level)
@@ -76,7 +84,7 @@ LevelsBelow::~LevelsBelow() {
 Tangents seen_tangents(const Tensor& t) {
   AutogradMeta* const meta = t.impl()->autograd;
   if (meta == nullptr || !meta->tangents) return {};
-  std::erase_if(*meta->tangents, [](const Tangent& tangent) { return !is_entered(tangent.level); });
+  std::erase_if(*meta->tangents, [](const Tangent& tangent) { return !is_live(tangent.level); });
   if (meta->tangents->empty()) {
     meta->tangents = nullptr;
     t.impl()->flags &= uint8_t(~TensorImpl::kDual);
@@ -90,7 +98,7 @@ Tangents seen_tangents(const Tensor& t) {
 
 Tensor tangent_of(const Tensor& t, uint32_t level) {
   const AutogradMeta* const meta = t.impl()->autograd;
-  if (meta == nullptr || !meta->tangents || !is_entered(level)) return {};
+  if (meta == nullptr || !meta->tangents || !is_live(level)) return {};
   const Tensor* const value = find_tangent(*meta->tangents, level);
   return value != nullptr ? *value : Tensor();
 }
@@ -198,6 +206,7 @@ bool shares_memory(const Tensor& value, const std::vector<DualInput>& inputs) {
 }
 
 Tensor tangent_of_result(Node& node, uint32_t output, const Tensor& out, uint32_t level) {
+  Context::current().poll();  // of levels in levels there is work without end behind one call
   const LevelsBelow below(level);
   std::vector<DualInput> inputs;
   for (const DualRecord::Input& input : node.duals()->inputs)

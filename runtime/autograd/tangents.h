@@ -17,9 +17,12 @@ namespace tessera::tensor {
 
 /// Enters a level; the answer is its number, larger than those of all levels before.
 uint32_t enter_dual_level();
-/// Ends the innermost level: its tangents are not seen any more.
+/// Ends the innermost level: its tangents are gone.
 void exit_dual_level();
-bool is_entered(uint32_t level);
+/// Whether a thread of the program is in the level.
+bool is_live(uint32_t level);
+/// Ends the innermost levels until `count` are left.
+void exit_dual_levels(size_t count);
 
 /// The tangents of levels that calls see now.
 Tangents seen_tangents(const Tensor& t);

@@ -102,6 +102,7 @@ void run_scatter(Mode mode, const Tensor& out, const Tensor& self, int64_t dim, 
 }
 
 struct Scatter {
+  static constexpr Forward forward = Forward::Linear;
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
     return scattered_shape(self, dim, index, &src);

@@ -115,6 +115,7 @@ struct IndexAdd {
 };
 
 struct IndexCopy {
+  static constexpr Forward forward = Forward::Linear;
   static constexpr bool in_place = true;
   static Meta shape(const Tensor& self, int64_t dim_given, const Tensor& index, const Tensor& source) {
     const int64_t dim = wrap_dim(dim_given, self.dim());

@@ -1,10 +1,12 @@
 // How a row records, and its derivatives in one pass: which operands they read, and the loop over them.
 #include "runtime/ops/pointwise_grad.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
 #include "runtime/context.h"
+#include "runtime/autograd/tangents.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/views.h"
@@ -121,7 +123,9 @@ struct RowDerivative {
     const Tensor x = s.kept(0), y = s.kept(1), z = s.kept(2), r = s.kept(3);
     const GradArgs args{g, x, y, z, r, params};
     Tensor fused[3];
-    const unsigned in_one_pass = Context::current().records ? 0 : compute_fused(s, args, fused);
+    unsigned wanted = 0;
+    for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
+    const unsigned in_one_pass = Context::current().records ? 0 : compute_fused(args, wanted, fused);
     for (size_t k = 0; k < row->arity; k++) {
       const auto formula = row->derivative[k].formula;
       if (!formula) continue;
@@ -137,9 +141,7 @@ struct RowDerivative {
   }
 
   // x ** 2 and x ** 3 have simpler rows that read what is kept; other numbers as second operands are the tensor formula's.
-  unsigned compute_fused(const Sweep& s, const GradArgs& args, Tensor* out) const {
-    unsigned wanted = 0;
-    for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
+  unsigned compute_fused(const GradArgs& args, unsigned wanted, Tensor* out) const {
     int simpler = id;
     if (row->facts.of_number && args.y.defined() && args.y.is_wrapped_number()) {
       simpler = row->facts.of_number(args.y.item());
@@ -181,6 +183,15 @@ CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, co
   return node;
 }
 
+namespace {
+
+bool is_recorded(std::initializer_list<const Tensor*> tensors) {
+  if (!Context::current().records) return false;
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor* t) { return t->defined() && ((t->requires_grad() && Context::current().grad_enabled) || (t->is_dual() && !seen_tangents(*t).empty())); });
+}
+
+}  // namespace
+
 // An element of the result depends on one element of each operand, so a formula that takes a gradient takes a tangent as well. Functions of
 // complex numbers may be other than holomorphic: their derivative is no product.
 Tensor row_tangent(Node& node, std::span<const DualInput> inputs, const Tensor& out) {
@@ -197,7 +208,11 @@ Tensor row_tangent(Node& node, std::span<const DualInput> inputs, const Tensor& 
     if (!formula) continue;
     Tensor t = input.tangent.dtype() == out.dtype() ? input.tangent : to_dtype(input.tangent, out.dtype());
     if (t.sizes() != out.sizes()) t = expand(t, out.sizes());
-    const Tensor part = formula(GradArgs{t, x, y, z, r, own.params});
+    const GradArgs args{t, x, y, z, r, own.params};
+    Tensor fused[3], part;
+    if (!is_recorded({&t, &x, &y, &z, &r}) && own.compute_fused(args, 1u << input.operand, fused) != 0)
+      part = std::move(fused[input.operand]);
+    else part = formula(args);
     sum = sum.defined() ? add(sum, part) : part;
   }
   if (sum.defined() && sum.sizes() != out.sizes()) sum = contiguous(expand(sum, out.sizes()));

@@ -4,6 +4,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "lang/types/list.h"
+#include "runtime/autograd/tangents.h"
 
 namespace tessera::stdlib {
 
@@ -21,7 +22,8 @@ namespace {
 bool number(Interpreter& in, const Value& v, Scalar& out) {
   if (to_scalar(v, out)) return true;
   const TorchState& state = torch_state(in);
-  if (is_tensor(state, v) && tensor_of(v).dim() == 0 && !tensor_of(v).is_tracked()) {
+  if (is_tensor(state, v) && tensor_of(v).dim() == 0 && !tensor_of(v).requires_grad() &&
+      (!tensor_of(v).is_dual() || tensor::seen_tangents(tensor_of(v)).empty())) {
     out = tensor_of(v).item();
     return true;
   }

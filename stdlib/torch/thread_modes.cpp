@@ -19,6 +19,7 @@ struct ThreadModes {
   int64_t fuses_from = tensor::Context::kNever;
   VmapLevel vmap{};
   DispatchModes dispatch{};
+  tensor::DualLevels duals{};
 };
 
 // Bits that say which kinds of tensors and tensor classes exist are common to all threads; the other modes belong to one thread.
@@ -34,7 +35,7 @@ void save_modes(Interpreter& in, void** mine) {
   *static_cast<ThreadModes*>(*mine) = {context.grad_enabled, context.inference_mode, context.saved_hooks,
                                        state.modes,          state.autocast,         state.function_modes,
                                        context.fuses_from,   state.vmap,
-                                       state.dispatch};
+                                       state.dispatch,       context.duals};
 }
 
 // Moves the kept modes out, so that the kept record holds no object: the main thread's record is freed after the interpreter's heap.
@@ -43,6 +44,7 @@ void load_modes(Interpreter& in, void** mine) {
   ThreadModes fresh;
   fresh.fuses_from = state.fuses_by_default;
   ThreadModes& modes = *mine == nullptr ? fresh : *static_cast<ThreadModes*>(*mine);
+  state.context.duals = std::move(modes.duals);
   state.context.set_grad_enabled(modes.grad_enabled);
   state.context.inference_mode = modes.inference_mode;
   state.context.saved_hooks = modes.saved_hooks;
