@@ -42,6 +42,14 @@ bool answer(Interpreter& in, const char* function, const Value& name, const Args
   return !(result.is_object() && result.as_object() == in.not_implemented.as_object());
 }
 
+// Has the attributes of a class, and of those below it that do not ask for themselves, looked up for sparse tensors first.
+void look_for_sparse(Interpreter& in, Type* type) {
+  if (type->slots.get_attr == nullptr) type->slots.get_attr = attribute_of_sparse;
+  type_changed(in, type);
+  for (Type* below : type->subclasses)
+    if (below != nullptr) look_for_sparse(in, below);
+}
+
 // torch._C._make_sparse(size, dtype, parts)
 Value make_sparse_tensor(Interpreter& in, const Args& args) {
   TorchState& state = torch_state(in);
@@ -53,8 +61,7 @@ Value make_sparse_tensor(Interpreter& in, const Args& args) {
       throw Error(ErrorKind::RuntimeError, "Trying to create tensor with negative dimension " + std::to_string(size) + ": " + shape_str(sizes));
   if ((state.modes & kHasSparse) == 0) {
     state.modes |= kHasSparse;
-    state.tensor->slots.get_attr = attribute_of_sparse;
-    type_changed(in, state.tensor);
+    look_for_sparse(in, state.tensor);
   }
   return in_torch(in, args, [&] { return wrap_tensor(in, make_sparse(state, sizes, dtype, args[2])); });
 }

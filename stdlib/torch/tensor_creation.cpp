@@ -128,7 +128,8 @@ Value make_subclass(Interpreter& in, const Args& args) {
   Value result = Value::adopt(object);
   if (type->attributes_offset != 0) track_tensor(in, result);
   in_torch(in, args, [&] {
-    object->tensor = detached_alias(from);
+    TorchState& state = torch_state(in);
+    object->tensor = is_sparse(state, from) ? make_sparse(state, from.sizes(), from.dtype(), sparse_parts(state, from)) : detached_alias(from);
     set_requires_grad(object->tensor, truth(in, args[2]));
   });
   return result;

@@ -264,7 +264,8 @@ void adjust_tensor_subclass(Interpreter& in, Type* type) {
   note_dispatching_class(in, type);
   type->type_flags = asks ? type->type_flags | kAsksFirst : type->type_flags & ~kAsksFirst;
   if (asks) state.modes |= kHasSubclasses, type->slots.get_attr = attribute_of_subclass;
-  else if (type->slots.get_attr == attribute_of_subclass) type->slots.get_attr = nullptr;
+  else if (type->slots.get_attr == attribute_of_subclass || type->slots.get_attr == nullptr)
+    type->slots.get_attr = (state.modes & kHasSparse) != 0 ? attribute_of_sparse : nullptr;
 }
 
 // ---- The answer of Tensor itself ---------------------------------------------------------------------------------------

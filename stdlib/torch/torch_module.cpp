@@ -66,6 +66,7 @@ Value make_tensor(Interpreter& in, const Args& args) {
           "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
     });
+  if (is_sparse(torch_state(in), args[0])) return call_sparse(in, "_copied", {args[0], args[1], args[2], args[3]});
   return in_torch(in, args[0], [&] {
     Tensor made = tensor_from_data(in, args[0], args[1], args[2], true);
     if (truth(in, args[4])) made = pin_memory(made);
