@@ -47,9 +47,20 @@ bool Compiler::is_plain_super(Expr& e) {
   return cell != nullptr && own_super && code_->positional > 0;
 }
 
+// Calls what is in R[callee] with the `count` temporaries above it.
+void Compiler::emit_call(uint32_t callee, uint32_t count, uint32_t to, Span span) {
+  if (!has_far_variables()) return emit(Op::Call, callee, count, to, span);
+  const uint32_t mark = top_;
+  top_ = callee + 1;
+  const uint32_t arguments = take_temporary(span);
+  emit(Op::BuildTuple, arguments, arguments, count, span);
+  emit(Op::CallSpread, callee, 0, to, span);
+  top_ = mark;
+}
+
 uint32_t Compiler::call(ast::Call& e, int want) {
   if (is_plain_super(e)) return super_call(e, want);
-  if (needs_spreading(e) || !has_room_for(e.arguments.size() + e.keywords.size())) return spread_call(e, want);
+  if (needs_spreading(e) || has_far_variables() || !has_room_for(e.arguments.size() + e.keywords.size())) return spread_call(e, want);
   if (auto* callee = try_as<Attribute>(e.callee)) return method_call(e, *callee, want);
   const uint32_t mark = top_;
   on_top(*e.callee);

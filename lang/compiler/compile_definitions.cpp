@@ -86,7 +86,7 @@ void Compiler::decorated(ExprList decorators, std::string_view name, Span span, 
   make(reg);
   for (size_t i = decorators.size(); i-- > 0;) {
     reg = first + static_cast<uint32_t>(i);
-    emit(Op::Call, reg, 1, reg, decorators[i]->span);
+    emit_call(reg, 1, reg, decorators[i]->span);
   }
   top_ = reg + 1;
   store_variable(name, reg, span);
@@ -108,7 +108,7 @@ void Compiler::many_decorators(ExprList decorators, Span span, const std::functi
     const uint32_t index = constant_value(Value::integer(static_cast<int64_t>(i)), kOnTop, at);
     emit(Op::GetItem, callee, callee, index, at);
     move(index, made, at);
-    emit(Op::Call, callee, 1, made, at);
+    emit_call(callee, 1, made, at);
     top_ = made + 1;
   }
   move(list, made, span);

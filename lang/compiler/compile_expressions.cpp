@@ -469,7 +469,7 @@ uint32_t Compiler::generator_expression(Comprehension& e, int want) {
   emit(Op::Intrinsic, argument, argument, static_cast<uint32_t>(iter), e.span);
   top_ = mark;
   const uint32_t to = result(want, e.span);
-  emit(Op::Call, reg, 1, to, e.span);
+  emit_call(reg, 1, to, e.span);
   return to;
 }
 

@@ -343,7 +343,7 @@ void Compiler::operator()(WithStmt& s) { with_items(s, 0); }
 void Compiler::call_exit(uint32_t exit, bool is_async, Span span) {
   const uint32_t callee = copy(exit, span);
   for (int i = 0; i < 3; ++i) emit(Op::LoadNone, take_temporary(span), 0, 0, span);
-  emit(Op::Call, callee, 3, callee, span);
+  emit_call(callee, 3, callee, span);
   if (is_async) await_on_top(callee, IntrinsicId::AwaitableExit, span);
   clear_from(callee, 1, span);
   top_ = callee;
@@ -357,7 +357,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   const uint32_t exit = on_top(*item.context);
   emit(Op::WithSetup, exit, s.is_async ? 1 : 0, 0, span);
   const uint32_t target = take_temporary(span);
-  emit(Op::Call, target, 0, target, span);
+  emit_call(target, 0, target, span);
   if (s.is_async) await_on_top(target, IntrinsicId::AwaitableEnter, span);
   push_protected(Unwind::Kind::With);
   unwinds_.back().reg = exit;
@@ -385,7 +385,7 @@ void Compiler::with_items(WithStmt& s, size_t index) {
   const uint32_t callee = copy(exit, span);
   for (int i = 0; i < 3; ++i) take_temporary(span);
   emit(Op::ExitArguments, callee + 1, target, 0, span);
-  emit(Op::Call, callee, 3, callee, span);
+  emit_call(callee, 3, callee, span);
   if (s.is_async) {
     top_ = callee + 1;
     await_on_top(callee, IntrinsicId::AwaitableExit, span);

@@ -82,6 +82,7 @@ class Compiler : Emitter {
   uint32_t take_temporary(Span span);
   // Whether so many more temporaries may be taken at once, and leave enough for
   // what is nested in them.
+  bool has_far_variables() const { return !code_->far_locals.empty(); }  // Note [Far variables]
   bool has_room_for(size_t count) const { return top_ + count <= kMostAtOnceInAll; }
   static constexpr size_t kMostAtOnceInAll = 210;
   bool is_temporary(uint32_t reg) const { return reg >= first_temporary_; }
@@ -141,6 +142,7 @@ class Compiler : Emitter {
   uint32_t call(ast::Call& e, int want);
   uint32_t method_call(ast::Call& e, ast::Attribute& callee, int want);
   uint32_t spread_call(ast::Call& e, int want);
+  void emit_call(uint32_t callee, uint32_t count, uint32_t to, Span span);
   bool is_plain_super(ast::Expr& e);
   uint32_t super_operands(ast::Call& e);
   uint32_t super_call(ast::Call& e, int want);
