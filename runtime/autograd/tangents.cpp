@@ -82,21 +82,27 @@ LevelsBelow::~LevelsBelow() {
 // ---- tangents of a tensor ----
 
 Tangents seen_tangents(const Tensor& t) {
+  follow_base(t);
   AutogradMeta* const meta = t.impl()->autograd;
-  if (meta == nullptr || !meta->tangents) return {};
+  const bool may_follow = !Context::current().live_levels.empty();  // a view may get more from its base
+  if (meta == nullptr || !meta->tangents) {
+    if (!may_follow) t.impl()->flags &= uint8_t(~TensorImpl::kDual);
+    return {};
+  }
   std::erase_if(*meta->tangents, [](const Tangent& tangent) { return !is_live(tangent.level); });
   if (meta->tangents->empty()) {
     meta->tangents = nullptr;
-    t.impl()->flags &= uint8_t(~TensorImpl::kDual);
+    if (!may_follow) t.impl()->flags &= uint8_t(~TensorImpl::kDual);
     return {};
   }
   Tangents found;
   for (const uint32_t level : seen_levels())
-    if (const Tensor* value = find_tangent(*meta->tangents, level)) found.push_back({level, *value});
+    if (const Tensor* value = find_tangent(*meta->tangents, level); value != nullptr && value->defined()) found.push_back({level, *value});
   return found;
 }
 
 Tensor tangent_of(const Tensor& t, uint32_t level) {
+  follow_base(t);
   const AutogradMeta* const meta = t.impl()->autograd;
   if (meta == nullptr || !meta->tangents || !is_live(level)) return {};
   const Tensor* const value = find_tangent(*meta->tangents, level);
@@ -123,6 +129,10 @@ void share_derivatives(const Tensor& copy, const Tensor& of) {
       const LevelsBelow below(tangent.level);
       set_tangent(copy, tangent.level, resolved(tangent.value));
     }
+  share_history(copy, of);
+}
+
+void share_history(const Tensor& copy, const Tensor& of) {
   if (!of.requires_grad()) return;
   Edge edge = gradient_edge(of);
   AutogradMeta& meta = autograd_meta(copy);
@@ -140,8 +150,20 @@ Tensor as_seen(const Tensor& t) {
 
 // ---- tangents of a result ----
 
+// The tangent as it is now in the graph: a write in place gives the tangent itself a history that may lead to who keeps it.
+static Tensor kept_tangent(const Tensor& value) {
+  if (!Context::current().grad_enabled) return value;
+  const Tensor kept = value.view_of(value.sizes(), value.strides());
+  share_derivatives(kept, value);
+  return kept;
+}
+
 void Node::note_dual(const Tensor& input) {
   Tangents seen = seen_tangents(input);
+  for (Tangent& tangent : seen) {
+    const LevelsBelow below(tangent.level);
+    tangent.value = kept_tangent(tangent.value);
+  }
   NodeHooks& own = own_hooks();
   if (!own.duals) own.duals = std::make_unique<DualRecord>();  // also where no tangent is seen: then there may be nothing to record
   if (!seen.empty()) own.duals->inputs.push_back({uint32_t(edges.size()), std::move(seen)});
@@ -232,19 +254,34 @@ bool any_has(const DualRecord& duals, uint32_t level) {
                      [&](const DualRecord::Input& input) { return find_tangent(input.tangents, level); });
 }
 
-// Computes what is missing of a result's tangents. A formula that reads the result itself asks for those of the levels around, which are
-// there: levels are gone through from the outermost on.
-void compute_tangents(const Tensor& out, Node& node, uint32_t output) {
+// Computes what is missing of a result's tangents; their levels. A formula that reads the result itself asks for those of the levels
+// around, which are there: levels are gone through from the outermost on.
+std::vector<uint32_t> compute_tangents(const Tensor& out, Node& node, uint32_t output) {
   DualRecord& duals = *node.duals();
+  std::vector<uint32_t> computed;
   results_of(duals, output);
   const Tangents* const given = std::exchange(Context::current().duals.given, nullptr);
   if (given != nullptr) duals.results[output] = *given;
   const std::span<const uint32_t> seen = seen_levels();
   for (const uint32_t level : std::vector<uint32_t>(seen.begin(), seen.end())) {
-    if (!any_has(duals, level) || find_tangent(duals.results[output], level)) continue;
+    const Tensor* const found = find_tangent(duals.results[output], level);
+    if (!any_has(duals, level) || (found != nullptr && found->defined())) continue;
+    if (found == nullptr) computed.push_back(level);
     Tensor value = tangent_of_result(node, output, out, level);
     put_tangent(duals.results[output], level, std::move(value));
   }
+  return computed;
+}
+
+// A result's tangent is undefined in the record where it is computed anew each time: its history leads to the node, which would own itself.
+// The operands' tangents are kept as they are now, for writes in place change them.
+void keep_tangents_of_inputs(DualRecord& duals, const std::vector<uint32_t>& levels) {
+  for (DualRecord::Input& input : duals.inputs)
+    for (Tangent& tangent : input.tangents) {
+      if (std::find(levels.begin(), levels.end(), tangent.level) == levels.end()) continue;
+      const LevelsBelow below(tangent.level);
+      tangent.value = clone(tangent.value);
+    }
 }
 
 }  // namespace
@@ -255,9 +292,24 @@ bool record_tangents(const Tensor& out, Node& node, uint32_t output, bool writes
   if (duals == nullptr) return context.grad_enabled;
   if (context.duals.later) return true;
   if (!duals->is_counted) duals->is_counted = true, duals->has_graph = has_edges(node);
-  compute_tangents(out, node, output);
-  for (const uint32_t level : seen_levels())
-    if (const Tensor* value = find_tangent(duals->results[output], level)) {
+  const Tangents before = results_of(*duals, output);
+  if (writes && context.grad_enabled)  // the tangent of the operand is overwritten, and a formula may have saved it
+    keep_tangents_of_inputs(*duals, std::vector<uint32_t>(seen_levels().begin(), seen_levels().end()));
+  const uint32_t owners = node.refs.value();
+  const std::vector<uint32_t> computed = compute_tangents(out, node, output);
+  const Tangents results = duals->results[output];
+  if (node.refs.value() > owners) {
+    keep_tangents_of_inputs(*duals, computed);
+    for (const uint32_t level : computed) put_tangent(duals->results[output], level, Tensor());
+  }
+  for (const Tangent& forgotten : before)
+    if (!forgotten.value.defined()) put_tangent(duals->results[output], forgotten.level, Tensor());
+  for (const uint32_t level : std::vector<uint32_t>(seen_levels().begin(), seen_levels().end()))
+    if (const Tensor* value = find_tangent(results, level)) {
+      if (Tensor* kept = const_cast<Tensor*>(find_tangent(duals->results[output], level)); kept->defined()) {
+        const LevelsBelow below(level);
+        *kept = kept_tangent(*kept);
+      }
       if (writes) write_tangent(out, level, *value);
       else set_tangent(out, level, *value);
     }

@@ -38,10 +38,17 @@ void write_tangent(const Tensor& self, uint32_t level, const Tensor& value);
 void copy_tangents(const Tensor& copy, const Tensor& of);
 /// `copy` has the elements of `of`: it takes the same place in the graph, and the same tangents.
 void share_derivatives(const Tensor& copy, const Tensor& of);
+/// The part of that for the graph alone.
+void share_history(const Tensor& copy, const Tensor& of);
 /// The tensor without the tangents of levels that are not seen: what tangents of such a level keep for their derivatives.
 Tensor as_seen(const Tensor& t);
 /// Gives a view the tangents of its base, as views of them.
 void view_tangents(const Tensor& view, const Tensor& base);
+/// A view that is made while levels are seen has the tangents of its base and follows those that the base gets later (by writes in place
+/// through a relative). A tangent that the view is made without (the primal of unpack_dual) has an undefined entry: the view stays without it.
+void join_base(const Tensor& view, const Tensor& base);
+/// Gives a view that follows its base the tangents that the base has got since.
+void follow_base(const Tensor& view);
 
 /// Gives the result of a node its tangents. Whether it becomes part of the graph too. `writes`: the result is an operand that was changed in place.
 bool record_tangents(const Tensor& out, Node& node, uint32_t output, bool writes = false);

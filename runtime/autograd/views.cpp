@@ -38,6 +38,13 @@ Tensor part_of(const Tensor& all, const Geometry& base, const Geometry& view) {
   return part;
 }
 
+// The same as a differentiable view, where operations are recorded.
+Tensor recorded_part(const Tensor& all, const Geometry& base, const Geometry& view) {
+  Tensor part = part_of(all, base, view);
+  if (Context::current().records) set_view_history(part, all, all.requires_grad() ? as_strided_node(part, all) : nullptr);
+  return part;
+}
+
 // Zeros with the very layout of a base, gaps and all, so that a view's geometry fits.
 Tensor zeros_laid_out(const Geometry& base, DType dtype, Device device) {
   int64_t span = 1;
@@ -84,12 +91,12 @@ Tensor written(const Tensor& zeros, const Tensor& grad, const Geometry& view, in
 // What a gradient of the view is for the base.
 Tensor spread(const Tensor& given, const Geometry& view, const Geometry& base) {
   Tensor grad = given;
-  Tensor out = zeros_laid_out(base, type_beside(grad.dtype(), view, base), grad.device());
+  const Tensor out = zeros_laid_out(base, type_beside(grad.dtype(), view, base), grad.device());
   if (grad.numel() == 0) return out;
   // The view may show more of the memory than the base does: what lies outside is lost.
   const bool outside = out.dtype() == grad.dtype() && (view.offset < base.offset || end_of(view) > end_of(base));
   if (!outside && !overlaps(view)) {
-    copy_(part_of(out, base, view), grad);
+    copy_(recorded_part(out, base, view), grad);
     return out;
   }
   if (const uint8_t bits = view.math_bits ^ base.math_bits; bits != 0) {
@@ -126,12 +133,13 @@ struct CopySlices final : Node {
     if (!inner) throw_freed();
     Tensor out = zeros_laid_out(base, g[0].dtype(), g[0].device());
     copy_(out, g[0]);
-    const Tensor part = part_of(out, base, view);
+    const Tensor part = recorded_part(out, base, view);
     TensorList results(std::max<size_t>(inner->edges.size(), 1));
     inner->backward({clone(part)}, results);
     for (size_t i = 1; i < results.size(); i++) gx[i] = results[i];
     if (!needs(0)) return;
     if (results[0].defined()) copy_(part, results[0]);
+    else if (Context::current().records) copy_(part, zeros(part.sizes(), part.dtype(), part.device()));
     else zero_(without_math_bits(part));
     gx[0] = out;
   }
@@ -155,8 +163,8 @@ void set_view_history(Tensor& view, const Tensor& base, CountedPtr<Node> node, u
   meta.view_base = from && from->view_base.defined() ? from->view_base : base;
   meta.view_version = view.version();
   meta.one_of_several_views = one_of_several || (from && from->one_of_several_views);
-  if (base.is_dual()) [[unlikely]]
-    view_tangents(view, base);
+  if (base.is_dual() || Context::current().duals.seen > 0) [[unlikely]]
+    join_base(view, base);
   if (!node || !Context::current().grad_enabled) return;
   remember_forward(*node);
   node->made(view);
@@ -243,6 +251,41 @@ Tensor tangent_through(const Tensor& tangent, const Tensor& view, const Tensor& 
 
 void view_tangents(const Tensor& view, const Tensor& base) {
   for (const Tangent& tangent : seen_tangents(base)) {
+    const LevelsBelow below(tangent.level);
+    set_tangent(view, tangent.level, tangent_through(tangent_laid_out(base, tangent), view, base));
+  }
+}
+
+namespace {
+
+bool has_entry(const Tensor& t, uint32_t level) {
+  const AutogradMeta* const meta = t.impl()->autograd;
+  return meta != nullptr && meta->tangents &&
+         std::any_of(meta->tangents->begin(), meta->tangents->end(), [&](const Tangent& each) { return each.level == level; });
+}
+
+}  // namespace
+
+void join_base(const Tensor& view, const Tensor& base) {
+  if (Context::current().duals.seen > 0) {
+    view.impl()->flags |= TensorImpl::kDual;
+    if (autograd_meta(base).view_base.defined()) base.impl()->flags |= TensorImpl::kDual;
+  }
+  view_tangents(view, base);
+  const AutogradMeta* const from = autograd_meta(view).view_base.impl()->autograd;
+  if (from == nullptr || !from->tangents) return;
+  for (const Tangent& tangent : *from->tangents)
+    if (is_live(tangent.level) && !has_entry(view, tangent.level)) set_tangent(view, tangent.level, Tensor());
+}
+
+void follow_base(const Tensor& view) {
+  const AutogradMeta* const meta = view.impl()->autograd;
+  if (!view.is_dual() || meta == nullptr || !meta->view_base.defined()) return;
+  const Tensor base = meta->view_base;
+  const AutogradMeta* const from = base.impl()->autograd;
+  if (from == nullptr || !from->tangents) return;
+  for (const Tangent& tangent : Tangents(*from->tangents)) {
+    if (!tangent.value.defined() || !is_live(tangent.level) || has_entry(view, tangent.level)) continue;
     const LevelsBelow below(tangent.level);
     set_tangent(view, tangent.level, tangent_through(tangent_laid_out(base, tangent), view, base));
   }

@@ -550,6 +550,7 @@ void launch_and_record_in_place(const Call& c) {
   }
   if (c.self->is_dual() && before.defined()) [[unlikely]]
     copy_tangents(before, *c.self);
+  if (before.defined() && Context::current().grad_enabled) share_history(before, *c.self);
   CountedPtr<Node> node = node_of(c, reads, before);
   if (c.row.facts.nodes.in_place) node->name = c.row.facts.nodes.in_place;
   launch_in_place(c);

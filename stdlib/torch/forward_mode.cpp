@@ -15,7 +15,12 @@ namespace {
 
 uint32_t level_of(const Value& v) { return static_cast<uint32_t>(v.as_int()); }
 
+// Tangents have tangents of the levels around: their number doubles with each level.
+constexpr size_t kMostLevels = 16;
+
 Value enter_level(Interpreter& in, const Args& args) {
+  if (torch_state(in).context.duals.entered.size() >= kMostLevels)
+    throw Error(ErrorKind::RecursionError, "maximum recursion depth exceeded in levels of forward mode");
   return in_torch(in, args, [] { return Value::integer(tensor::enter_dual_level()); });
 }
 
@@ -62,6 +67,13 @@ bool repeats_elements(const Tensor& t) {
   return false;
 }
 
+void check_sizes(const Tensor& primal, const Tensor& tangent) {
+  tensor::check(primal.sizes() == tangent.sizes(), TensorErrorKind::Runtime,
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
+                "size ",
+                primal.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
+}
+
 Value make_dual(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
     const Tensor &primal = expect_tensor(in, args[0], "tensor"), &tangent = expect_tensor(in, args[1], "tangent");
@@ -69,14 +81,14 @@ Value make_dual(Interpreter& in, const Args& args) {
     if (tensor::tangent_of(primal, level).defined())
       throw Error(ErrorKind::RuntimeError, "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level " +
                                                str_text(in, args[3]) + " is not supported.");
-    tensor::check(primal.sizes() == tangent.sizes(), TensorErrorKind::Runtime,
-                  "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
-                  "size ",
-                  primal.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
+    if (tensor::tangent_of(tangent, level).defined())
+      throw Error(ErrorKind::RuntimeError,
+                  "Setting a forward grad that itself has a forward gradient at the same level" + str_text(in, args[3]) + " is not supported.");
+    check_sizes(primal, tangent);
     // A tangent lies as its tensor does, so that views of one are views of the other: elements that are repeated have no such layout.
     const Tensor dual = repeats_elements(primal) ? tensor::clone(primal) : seen_as_view(primal);
     const tensor::LevelsBelow below(level);
-    Tensor direction = tensor::tangent_of(tangent, level).defined() ? seen_as_view(tangent) : tangent;
+    Tensor direction = tangent;
     if (direction.dtype() != dual.dtype()) direction = tensor::to_dtype(direction, dual.dtype());
     tensor::set_tangent(dual, level, direction);
     return wrap_tensor(in, dual);
@@ -103,8 +115,12 @@ Value tangent_of_tensor(Interpreter& in, const Args& args) {
 
 // Gives what a script's own derivative has computed to a result.
 Value give_tangent(Interpreter& in, const Args& args) {
-  tensor::give_tangent(expect_tensor(in, args[0], "tensor"), level_of(args[1]), expect_tensor(in, args[2], "tangent"));
-  return Value::none();
+  return in_torch(in, args, [&] {
+    const Tensor &result = expect_tensor(in, args[0], "tensor"), &tangent = expect_tensor(in, args[2], "tangent");
+    check_sizes(result, tangent);
+    tensor::give_tangent(result, level_of(args[1]), tangent);
+    return Value::none();
+  });
 }
 
 // Off: nodes that are made get the tangents of their results by _give_tangent.
