@@ -4,6 +4,18 @@
 namespace tessera::tensor::cuda {
 namespace {
 
+// The bytes of the number as an element; here, because a plugin has none of the runtime's functions.
+void put_element(void* to, const Scalar& value, DType type) {
+  const auto put = [&](auto element) { __builtin_memcpy(to, &element, sizeof element); };
+  switch (type) {
+#define DTYPE(NAME, TYPE, ...) \
+  case DType::NAME: return put(value.to<TYPE>());
+#define PACKED_DTYPE(NAME, ...) \
+  case DType::NAME: return;
+#include "runtime/dtypes.def"
+  }
+}
+
 void fill(const FillCall& call) {
   const Loop& loop = call.loop;
   if (loop.numel == 0) return;
@@ -12,7 +24,7 @@ void fill(const FillCall& call) {
     using Body = RawBody<typename decltype(tag)::type>;
     Operands<Body> operands{};
     operands.out[0] = loop.data[0];
-    call.value.put(loop.dtype[0], &operands.number[0]);
+    put_element(&operands.number[0], call.value, loop.dtype[0]);
     const Body body{};
     run_elementwise(place, loop, kKernels<Body>, &body, operands, {{-1}});
   });
