@@ -147,7 +147,7 @@ class ArgumentReader {
   }
   Tensor tensor() {
     const char kind = text_[at_++];
-    DType type = kind == 'i' ? kInt64 : kind == 'b' ? kBool : kind == 'c' ? complex_type(floats_) : floats_;
+    DType type = kind == 'i' ? kInt64 : kind == 'b' ? kBool : kind == 'c' ? (item_size(floats_) < 4 ? kComplex64 : complex_type(floats_)) : floats_;
     Dims sizes;
     std::vector<Scalar> values;
     if (take("{")) {
