@@ -88,6 +88,7 @@ foreach(kernel ${cuda_kernels})
   endif()
 endforeach()
 set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG")  # of the host's code beside the kernels, which only launches them
+# Kernels call the constexpr conversions of float8.h, which serve the host too: relaxed, nvcc lets them.
 target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all --expt-relaxed-constexpr>)
 # cuDNN is a download of its own; what it computes is computed without it too. The library is opened when it is first needed.
 find_path(CUDNN_INCLUDE cudnn.h HINTS ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})

@@ -76,9 +76,9 @@ class Context {
   Device default_device = kCpu;
   CurrentStreams streams;
   DualLevels duals;
-  std::vector<uint32_t> live_levels;  // those of all threads
-  uint32_t last_level = 0;            // the number that was given last
-  /// What torch.no_grad() and its like set.
+  std::vector<uint32_t> live_levels;  // the levels of forward mode that are entered, of all threads
+  uint32_t last_level = 0;            // the number of the level that was entered last
+  /// Switches the recording of gradients, as torch.no_grad() and torch.set_grad_enabled() do. Calls go on recording for forward mode.
   void set_grad_enabled(bool enabled) {
     grad_enabled = enabled;
     records = enabled || duals.seen > 0;

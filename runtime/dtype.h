@@ -197,7 +197,7 @@ inline constexpr bool is_complex_type<std::complex<T>> = true;
 /// Whether T is a floating type of the table without arithmetic in C++: halves and float8, which are computed as float.
 template <class T>
 inline constexpr bool is_narrow_float = is_floating(dtype_of<T>) && !std::is_floating_point_v<T>;
-/// The type whose arithmetic stands for that of T.
+/// The type in which arithmetic on elements of type T is done: float for halves and float8, std::complex<float> for complex32, else T itself.
 template <class T>
 struct WideOf {
   using type = std::conditional_t<is_narrow_float<T>, float, T>;

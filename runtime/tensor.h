@@ -166,7 +166,7 @@ class Tensor {
   bool requires_grad() const { return impl_->flags & TensorImpl::kRequiresGrad; }
   /// It carries tangents of forward mode, maybe of levels that have ended.
   bool is_dual() const { return impl_->flags & TensorImpl::kDual; }
-  /// What is made of it has a derivative, in reverse or in forward mode: the question of who records.
+  /// True if results computed from this tensor have a derivative, in reverse or in forward mode. Calls that record ask this.
   bool is_tracked() const { return impl_->flags & (TensorImpl::kRequiresGrad | TensorImpl::kDual); }
 
   bool is_conj() const { return impl_->flags & TensorImpl::kConjBit; }

@@ -73,7 +73,7 @@ struct Tangent {
 };
 using Tangents = std::vector<Tangent>;  // by level, outermost first
 
-/// What a node knows of forward mode, while an input carries tangents.
+/// The tangents of a node's inputs and results, kept while an input carries tangents (forward mode).
 struct DualRecord {
   struct Input {
     uint32_t edge;
