@@ -101,6 +101,8 @@ string(REPLACE ";" "," architectures "${cuda_built_for}")
 set_property(SOURCE backends/cuda/plugin.cpp APPEND PROPERTY
   COMPILE_DEFINITIONS "TESSERA_CUDA_ARCHITECTURES=\"${architectures}\"")
 target_link_libraries(tessera_cuda PRIVATE ${CMAKE_DL_LIBS})
+# A plugin has none of the functions of the program: with one missing it would not load, which reads as a machine without CUDA.
+target_link_options(tessera_cuda PRIVATE -Wl,-z,defs)
 if(TESSERA_WERROR)
   # 1835: nvcc's front end does not know [[gnu::tls_model]] of thread-local variables in headers; g++, which it hands the host's code to, does.
   target_compile_options(tessera_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings --diag-suppress=1835>)

@@ -110,7 +110,7 @@ class Scalar {
       constexpr uint64_t kTop = uint64_t(std::numeric_limits<T>::max());
       if (x >= 0) return uint64_t(x) <= kTop;
       return std::is_unsigned_v<T> ? -uint64_t(x) <= kTop : x >= int64_t(std::numeric_limits<T>::lowest());
-    } else return part_fits<T>(double(x));
+    } else return x == 0 || part_fits<T>(double(x));  // zero is all bits clear, also of a type without a zero (float8_e8m0fnu)
   }
   template <class T>
   static constexpr double largest() {

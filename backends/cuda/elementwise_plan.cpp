@@ -78,15 +78,18 @@ bool has_whole_rows(const Loop& loop, int group) {
   return true;
 }
 
+// Of the bits of a set (TypeBits, element.cuh), which has none for the small types behind the 32nd row of dtypes.def.
+bool has_type(unsigned set, DType type) { return int(type) < 32 && (set >> int(type) & 1) != 0; }
+
 }  // namespace
 
 DensePlan plan_dense(const Loop& loop, int group, unsigned loads, unsigned stores, char* const* others,
                      int other_count) {
   DensePlan plan;
-  if (loop.strides[0][0] != 1 || !(stores >> int(loop.dtype[0]) & 1)) return plan;
+  if (loop.strides[0][0] != 1 || !has_type(stores, loop.dtype[0])) return plan;
   for (int k = 1; k < loop.operands; k++) {
     if (is_number(loop, k)) continue;
-    if (!(loads >> int(loop.dtype[k]) & 1) || uint64_t(loop.strides[k][0]) > 1) return plan;
+    if (!has_type(loads, loop.dtype[k]) || uint64_t(loop.strides[k][0]) > 1) return plan;
   }
   if (loop.ndim > 1 && !has_whole_rows(loop, group)) return plan;
   const int before = edge_before(loop, group, others, other_count);

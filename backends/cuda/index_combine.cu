@@ -2,6 +2,7 @@
 // whatever the device does: places are sorted by the element that they name, and a thread goes through each run of equal
 // ones. Long runs are cut where the sorted list is, in chunks; what the chunks give is combined in order by a second kernel.
 // Sums of whole numbers need no order: there the places add up with atomics.
+#include "backends/cuda/element.cuh"
 #include "backends/cuda/half.cuh"
 #include "backends/cuda/index_keys.cuh"
 
@@ -19,12 +20,18 @@ inline constexpr bool is_pair = false;
 template <class T>
 inline constexpr bool is_pair<Complex<T>> = true;
 
-/// In what numbers of a dtype are combined: halves in float, whole numbers in 64 bits.
+/// Element `at` as the number in which it is combined: halves and float8 as float, complex numbers of halves as two floats, whole
+/// numbers in 64 bits.
 template <class T>
 __device__ inline T load_number(const char* data, int64_t at, DType dtype) {
   if constexpr (std::is_same_v<T, float>) {
     if (dtype == DType::Float16) return float(reinterpret_cast<const Float16*>(data)[at]);
     if (dtype == DType::BFloat16) return float(reinterpret_cast<const Brain16*>(data)[at]);
+    if (dtype != DType::Float32) return load_as<float>(data, at, dtype);
+  } else if constexpr (std::is_same_v<T, Complex<float>>) {
+    if (dtype == DType::Complex64) return reinterpret_cast<const T*>(data)[at];
+    const Cx<float> x = load_as<Cx<float>>(data, at, dtype);
+    return {x.re, x.im};
   } else if constexpr (std::is_same_v<T, int64_t>) {
     switch (dtype) {
       case DType::Bool:
@@ -45,6 +52,9 @@ __device__ inline void store_number(char* data, int64_t at, DType dtype, T x) {
   if constexpr (std::is_same_v<T, float>) {
     if (dtype == DType::Float16) return void(reinterpret_cast<Float16*>(data)[at] = Float16(x));
     if (dtype == DType::BFloat16) return void(reinterpret_cast<Brain16*>(data)[at] = Brain16(x));
+    if (dtype != DType::Float32) return store_as<float>(data, at, dtype, x);
+  } else if constexpr (std::is_same_v<T, Complex<float>>) {
+    if (dtype != DType::Complex64) return store_as<Cx<float>>(data, at, dtype, Cx<float>(x.re, x.im));
   } else if constexpr (std::is_same_v<T, int64_t>) {
     switch (dtype) {
       case DType::Bool: return void(reinterpret_cast<bool*>(data)[at] = x != 0);
@@ -226,9 +236,11 @@ void combine_by_index(const IndexCall& call, const IndexNest& nest) {
     case DType::BFloat16:
     case DType::Float32: return combine_as<float>(call, nest);
     case DType::Float64: return combine_as<double>(call, nest);
+    case DType::Complex32:
+    case DType::BComplex32:
     case DType::Complex64: return combine_as<Complex<float>>(call, nest);
     case DType::Complex128: return combine_as<Complex<double>>(call, nest);
-    default: return combine_as<int64_t>(call, nest);
+    default: return is_float8(call.dtype) ? combine_as<float>(call, nest) : combine_as<int64_t>(call, nest);
   }
 }
 

@@ -204,6 +204,7 @@ void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor
               ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor")
               : "");
   };
+  if (kSmallTypes.has(type) && input.device().is_cuda()) refuse_type(input, "slow_conv2d_cuda");
   if (in_library || is_complex(type)) {
     check_same("weight", weight);
     if (bias) check_same("bias", *bias);

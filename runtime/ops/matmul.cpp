@@ -61,7 +61,7 @@ void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
 
 // What a device's library has no products of, in the words of PyTorch's kernel. Without elements none is asked for.
 void check_kernel_type(const Tensor& out, const char* kernel) {
-  if (out.device().is_cuda() && out.numel() > 0 && !is_differentiable(out.dtype()))
+  if (out.device().is_cuda() && out.numel() > 0 && (!is_differentiable(out.dtype()) || kSmallTypes.has(out.dtype())))
     fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(out.dtype()), '\'');
 }
 

@@ -261,7 +261,7 @@ Tensor dropout(const Tensor& self, double p, bool train) {
   check(is_floating(self.dtype()) || is_complex(self.dtype()), TensorErrorKind::Runtime,
         "result type Float can't be cast to the desired output type ", scalar_type_name(self.dtype()));
   if (DeviceGenerator* place = drawing_there(self.device(), nullptr);
-      place && is_floating(self.dtype()) && dropout_kernel.has(self.device().type))
+      place && is_floating(self.dtype()) && !is_float8(self.dtype()) && dropout_kernel.has(self.device().type))
     return drop_there(self, 1 - p, *place);
   Tensor mask = empty_like_strided(  // drawn as the elements of the input lie in memory
       self, is_complex(self.dtype()) ? real_type(self.dtype()) : self.dtype());
