@@ -88,7 +88,7 @@ void set_class(Interpreter& in, const Value& object, const Value& value) {
   }
   to->structure = from->structure;  // it may have made no instance yet
   std::vector<std::pair<Str*, Value>> slots;  // an instance shares the keys of its class
-  if (from->attributes_offset != 0) attributes_dict(in, object.as_object());
+  if (from->attributes_offset != 0 && has_attributes_dict(object.as_object())) attributes_dict(in, object.as_object());
   if (from->type_flags & kSlotsBesideDict) slots = take_slots(object.as_object());
   if (!(to->flags & kImmortal)) ++to->refcount;
   object.as_object()->type = to;
