@@ -22,6 +22,11 @@ int64_t fuses_from_environment() {
   return fuses_from_setting(value != nullptr ? std::atoi(value) : 1);
 }
 
+bool generates_code_environment() {
+  const char* const value = std::getenv("TSR_JIT");
+  return value == nullptr || std::atoi(value) != 0;
+}
+
 namespace {
 
 int threads_from_environment() {

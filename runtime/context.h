@@ -71,6 +71,7 @@ class Context {
   bool deterministic = false;
   static constexpr int64_t kNever = INT64_MAX, kFuses = 32768;
   int64_t fuses_from = kNever;  // launches of pointwise ops of so many elements wait for those that follow (launch_queue)
+  bool generates_code = true;  // chains of such launches may run as machine code that is generated for them (TSR_JIT)
   bool tf32 = false;  // devices may multiply float32 with 10 bits behind the point
   DType default_dtype = kFloat32;
   Device default_device = kCpu;
@@ -154,6 +155,8 @@ class Context {
 int64_t fuses_from_setting(int64_t setting);
 /// The same for the environment. Without TSR_FUSE it is 1.
 int64_t fuses_from_environment();
+/// Context::generates_code for the environment: false where TSR_JIT is 0.
+bool generates_code_environment();
 
 /// Enters a context on this thread for the length of a block.
 class ContextScope {

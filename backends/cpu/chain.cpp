@@ -1,5 +1,9 @@
 // Chains of pointwise ops, tile by tile: every step runs on a tile by the kernel that runs it alone, so the bits are those of the
-// single ops. What a step leaves for later ones stays in the first-level cache.
+// single ops. What a step leaves for later ones stays in the first-level cache. Neighbouring steps for which machine code can be generated
+// (chain_code.h) run as one loop over the tile.
+#include "backends/cpu/chain_code.h"
+#include "backends/cpu/chain_operands.h"
+#include "backends/cpu/code_cache.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_job.h"
 #include "backends/cpu/threads.h"
@@ -7,7 +11,9 @@
 #include "runtime/fuse/chain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -23,20 +29,9 @@ using Kind = ChainOperand::Kind;
 constexpr int64_t kTileBytes = 16384, kShortestTile = 512, kLongestTile = 2048;
 constexpr int64_t kLine = 64, kLongRow = 128;
 // A row that repeats, up to this length, fills a tile, which serves until the row changes.
-constexpr int64_t kLongestPattern = 512, kVector = 16;
+constexpr int64_t kLongestPattern = 512, kVector = 16, kPair = 2 * kVector;
 // The buffers of one thread: 64 elements of every buffer of the longest chain fit.
 constexpr int64_t kBufferBytes = 24576;
-
-// How one operand of a step comes to the kernel.
-struct Source {
-  const ChainOperand* operand;
-  DType takes;
-  ConvertRun load = nullptr;    // into a scratch buffer; null: it is read where it is
-  alignas(16) char number[16] = {};  // a number as the kernel takes it
-  int buffer = -1;              // Step: which buffer has it; -1: the memory at `address`
-  int pattern = -1;             // Spread: index of the buffer that keeps the repeating row; -1 if no row repeats
-  const char* address = nullptr;
-};
 
 struct Work {
   const ChainStep* step;
@@ -49,7 +44,23 @@ struct Work {
   bool reduced = false;        // the buffer is that of the reduction
 };
 
-bool in_buffer(const ChainStep& step, bool past_caches) { return !step.to || past_caches; }
+// Works [first, last) as one generated function.
+struct Region {
+  struct In {
+    const Source* source;  // null: a number of the region
+    int scratch;           // buffer for a broadcast operand
+  };
+  struct Out {
+    const Work* work;
+    ChainCode::Store store;
+  };
+  size_t first, last;
+  ChainFunction function;
+  int inputs = 0, outputs = 0;
+  In in[ChainCode::kMostInputs] = {};
+  Out out[ChainCode::kMostOutputs];
+  float numbers[ChainCode::kMostInputs];
+};
 
 // Bytes that the chain reads and writes in memory.
 int64_t bytes_moved(const ChainCall& call) {
@@ -62,28 +73,6 @@ int64_t bytes_moved(const ChainCall& call) {
   }
   return bytes;
 }
-
-// Where an element of a broadcast operand is.
-struct Place {
-  const char* from;
-  int64_t index[ChainOperand::kMostDims];
-
-  Place(const ChainOperand& o, int64_t at) : from(o.address) {
-    for (int d = 0; d < o.ndim; at /= o.sizes[d++]) {
-      index[d] = at % o.sizes[d];
-      from += index[d] * o.strides[d] * int64_t(item_size(o.dtype));
-    }
-  }
-  // n elements on, at most to the end of the row.
-  void advance(const ChainOperand& o, int64_t n) {
-    const int64_t size = int64_t(item_size(o.dtype));
-    index[0] += n, from += n * o.strides[0] * size;
-    for (int d = 0; d + 1 < o.ndim && index[d] == o.sizes[d]; d++) {
-      from += (o.strides[d + 1] - o.sizes[d] * o.strides[d]) * size;
-      index[d] = 0, index[d + 1]++;
-    }
-  }
-};
 
 class Chain {
  public:
@@ -98,6 +87,10 @@ class Chain {
     tile_ = std::min(tile_, kBufferBytes / ((buffers_ + kScratch + patterns_) * widest_) / kLine * kLine);
     if (repeats_ > 0 && repeats_ <= tile_) tile_ -= tile_ % repeats_;
     buffer_bytes_ = tile_ * widest_;
+    if (CodeCache* const cache = CodeCache::of(call)) find_regions(*cache);
+    one_loop_ = is_one_loop();
+    for (size_t i = 0; i < work_.size(); i++)
+      if (!in_region(i)) parts_++, note_flat(work_[i]);
   }
 
   /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`. The buffers lie on the heap, because a small stack has
@@ -122,6 +115,10 @@ class Chain {
 
   void run_tiles(char* memory, int64_t begin, int64_t end, char* reduced) const {
     Pattern patterns[kMostPatterns];
+    if (one_loop_ && run_region(regions_[0], memory, patterns, reduced, begin, end - begin)) {
+      if (past_caches_) hwy::FlushStream();
+      return;
+    }
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
       if (row_ > 0) n = std::min(n, row_ - at % row_);
@@ -134,11 +131,6 @@ class Chain {
   static constexpr int kMost = ChainCall::kMostSteps;
   static constexpr int kScratch = 4;  // three operands and a result
   static constexpr int kMostPatterns = 6;
-  // The contents of a pattern's buffer: n elements of the repeating row of a block, from element `phase` of the row on.
-  struct Pattern {
-    int64_t phase = -1, block = -1, n = 0;
-  };
-
   void find_last_uses() {
     std::fill_n(last_use_, kMost, int8_t(-1));
     std::fill_n(buffer_of_, kMost, int8_t(-1));
@@ -178,14 +170,21 @@ class Chain {
     for (int k = 0; k < step.operands; k++) add_source(work, k);
     if (work.takes[0] != step.dtype || !work.kernel) work.store = converter(step.dtype, work.takes[0]);
     widen(step.dtype), widen(work.takes[0]);
-    work.past_caches = step.to && past_caches_;
+    work.past_caches = step.to && past_caches_ && !is_read(step.to);
     work.reduced = call_.reduce && &step == &call_.steps.back();
     for (int k = 0; k < step.operands; k++)
       if (may_be_overwritten(work, k)) free_buffer(step.in[k], i);
-    if (!work.reduced && in_buffer(step, past_caches_)) work.buffer = take_buffer();
+    if (!work.reduced && (!step.to || work.past_caches)) work.buffer = take_buffer();
     buffer_of_[i] = work.buffer;
     for (int k = 0; k < step.operands; k++) free_buffer(step.in[k], i);
     if (work.buffer >= 0 && last_use_[i] < 0) free_[free_count_++] = int8_t(work.buffer);
+  }
+
+  // True if the caches get the lines of a result anyway.
+  bool is_read(const char* to) const {
+    return std::any_of(call_.steps.begin(), call_.steps.end(), [&](const ChainStep& step) {
+      return step.needed && std::any_of(step.in, step.in + step.operands, [&](const ChainOperand& o) { return o.address == to; });
+    });
   }
 
   // The kernel of a call over one run, as a single op of these dtypes has.
@@ -222,11 +221,40 @@ class Chain {
       if (repeats_ == 0) repeats_ = std::lcm(operand.sizes[0], kVector);
     } else if (operand.kind == Kind::Spread && operand.sizes[0] >= kLongRow)
       row_ = row_ > 0 ? std::min(row_, operand.sizes[0]) : operand.sizes[0];
-    if (operand.kind == Kind::Flat && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
-      flat_.push_back(&operand);
     if (operand.kind != Kind::Step) return;
     source.buffer = buffer_of_[operand.step];
     source.address = call_.steps[operand.step].to;
+  }
+
+  // True if a generated function needs no buffer and no tiles.
+  bool is_one_loop() const {
+    if (regions_.size() != 1 || regions_[0].last - regions_[0].first != work_.size()) return false;
+    const Region& region = regions_[0];
+    return std::all_of(region.in, region.in + region.inputs, [](const Region::In& in) { return !in.source || in.source->operand->kind == Kind::Flat; }) &&
+           std::all_of(region.out, region.out + region.outputs, [](const Region::Out& out) { return out.store != ChainCode::kInBuffer || out.work->reduced; });
+  }
+
+  // Generated functions fetch their operands themselves.
+  void note_flat(const Work& work) {
+    for (int k = 0; k < work.step->operands; k++) {
+      const ChainOperand& operand = work.step->in[k];
+      if (operand.kind == Kind::Flat && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
+        flat_.push_back(&operand);
+    }
+  }
+
+  bool in_region(size_t work) const {
+    return std::any_of(regions_.begin(), regions_.end(), [&](const Region& r) { return r.first <= work && work < r.last; });
+  }
+
+  void find_regions(CodeCache& cache) {
+    for (size_t i = 0; i + 1 < work_.size();) {
+      RegionFinder finder(*this, i, cache.orders);
+      while (finder.end() < work_.size() && finder.add(work_[finder.end()])) {}
+      if (finder.end() - i >= 2)
+        if (finder.finish(); (finder.region.function = cache.function(finder.code.code))) regions_.push_back(finder.region);
+      i = std::max(i + 1, finder.end());
+    }
   }
 
   static bool is_pattern(const ChainOperand& o) {
@@ -237,7 +265,7 @@ class Chain {
 
   // Prefetches the operands of the next tile while the current tile computes. Each step prefetches a part: the processor has few line buffers.
   void fetch(int64_t part, int64_t at, int64_t n) const {
-    const int64_t parts = int64_t(work_.size()), begin = n * part / parts, end = n * (part + 1) / parts;
+    const int64_t begin = n * part / parts_, end = n * (part + 1) / parts_;
     for (const ChainOperand* o : flat_) {
       const int64_t size = int64_t(item_size(o->dtype));
       for (int64_t i = begin * size; i < end * size; i += kLine) __builtin_prefetch(o->address + at * size + i, 0, 2);
@@ -247,21 +275,52 @@ class Chain {
   char* buffer(char* memory, int i) const { return memory + i * buffer_bytes_; }
 
   void run_tile(char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n, int64_t next) const {
+    const Region* region = regions_.data();
+    const Region* const regions_end = region + regions_.size();
     int64_t part = 0;
-    for (const Work& work : work_) {
-      fetch(part++, at + n, next);
-      Run run;
-      run.params = work.step->params;
-      run.n = n;
-      for (int k = 0; k < work.step->operands; k++)
-        run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, patterns, at, n, run.step[k]);
-      char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
-      char* const result = work.reduced ? reduced : work.buffer < 0 ? there : buffer(memory, work.buffer);
-      run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
-      if (work.kernel) work.kernel(run);
-      if (work.store) work.store(result, 1, work.kernel ? run.out : run.in[0], work.kernel ? 1 : run.step[0], n);
-      if (work.past_caches) copy_past_caches(there, result, n * int64_t(item_size(work.step->dtype)));
+    for (size_t i = 0; i < work_.size();) {
+      if (region != regions_end && region->first == i && run_region(*region++, memory, patterns, reduced, at, n)) {
+        i = region[-1].last;
+        continue;
+      }
+      if (part < parts_) fetch(part++, at + n, next);
+      run_step(work_[i++], memory, patterns, reduced, at, n);
     }
+  }
+
+  // Returns false if the code does not fit the addresses of this tile.
+  bool run_region(const Region& region, char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n) const {
+    const void* pointers[ChainCode::kMostInputs + ChainCode::kMostOutputs];
+    const void** pointer = pointers;
+    for (int k = 0; k < region.inputs; k++) {
+      const Region::In& in = region.in[k];
+      int64_t step = 0;
+      *pointer++ = in.source ? operand(*in.source, buffer(memory, buffers_ + in.scratch), memory, patterns, at, n, step) : &region.numbers[k];
+      if (in.source && (step != 0) == repeats_in_region(*in.source)) return false;
+    }
+    for (int k = 0; k < region.outputs; k++) {
+      const Region::Out& out = region.out[k];
+      const Work& work = *out.work;
+      char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
+      if (out.store == ChainCode::kPastCaches && reinterpret_cast<uintptr_t>(there) % kLine != 0) return false;
+      *pointer++ = out.store != ChainCode::kInBuffer ? there : work.reduced ? reduced : buffer(memory, work.buffer);
+    }
+    region.function(pointers, n & -kPair, (1U << (n % kPair)) - 1);
+    return true;
+  }
+
+  void run_step(const Work& work, char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n) const {
+    Run run;
+    run.params = work.step->params;
+    run.n = n;
+    for (int k = 0; k < work.step->operands; k++)
+      run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, patterns, at, n, run.step[k]);
+    char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
+    char* const result = work.reduced ? reduced : work.buffer < 0 ? there : buffer(memory, work.buffer);
+    run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
+    if (work.kernel) work.kernel(run);
+    if (work.store) work.store(result, 1, work.kernel ? run.out : run.in[0], work.kernel ? 1 : run.step[0], n);
+    if (work.past_caches) copy_past_caches(there, result, n * int64_t(item_size(work.step->dtype)));
   }
 
   const void* operand(const Source& source, char* scratch, char* memory, Pattern* patterns, int64_t at, int64_t n,
@@ -280,50 +339,118 @@ class Chain {
     return scratch;
   }
 
-  // A row that repeats in each block: gathered if the buffer does not hold it.
-  static const void* repeat(const Source& source, char* kept, Pattern& pattern, int64_t at, int64_t n) {
+  // One element for the whole of each tile.
+  static bool repeats_in_region(const Source& source) {
     const ChainOperand& o = *source.operand;
-    const int64_t block = o.sizes[0] * o.sizes[1], phase = at % o.sizes[0];
-    const bool whole = at % block + n <= block;
-    if (whole && pattern.phase == phase && pattern.block == at / block && pattern.n >= n) return kept;
-    pattern = {phase, at / block, whole ? n : 0};
-    gather(source, kept, at, n);
-    return kept;
+    return o.kind == Kind::Number || (o.kind == Kind::Spread && source.pattern < 0 && o.strides[0] == 0 && o.sizes[0] >= kLongRow);
   }
 
-  // A broadcast operand: where it is if it can be read there, else gathered row by row.
-  static const void* spread(const Source& source, char* scratch, int64_t at, int64_t n, int64_t& step) {
-    const ChainOperand& o = *source.operand;
-    if (n <= o.sizes[0] - at % o.sizes[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
-      step = o.strides[0];
-      if (source.takes == o.dtype && step <= 1) return Place(o, at).from;
+  // Grows a region step by step.
+  class RegionFinder {
+   public:
+    RegionFinder(const Chain& chain, size_t first, OperandOrders& orders) : code(orders), chain_(chain) {
+      region.first = region.last = first;
+      std::fill_n(value_of_, kMost, ChainCode::kNone);
     }
-    if (step == 0) n = 1;
-    else step = 1;
-    gather(source, scratch, at, n);
-    return scratch;
-  }
+    size_t end() const { return region.last; }
 
-  static void gather(const Source& source, char* to, int64_t at, int64_t n) {
-    const ChainOperand& o = *source.operand;
-    const int64_t takes = int64_t(item_size(source.takes));
-    Place place(o, at);
-    for (int64_t m; n > 0; n -= m, to += m * takes) {
-      m = std::min(n, o.sizes[0] - place.index[0]);
-      source.load(to, 1, place.from, o.strides[0], m);
-      place.advance(o, m);
+    // Adds the next work, or changes nothing.
+    bool add(const Work& work) {
+      const ChainRegion::Mark mark = code.mark();
+      const int scratch = scratch_;
+      uint8_t values[3] = {}, result = ChainCode::kNone;
+      bool fits = work.kernel && !work.store && work.takes[0] == work.step->dtype && !overwrites_mask(work);
+      for (int k = 0; fits && k < work.step->operands; k++) fits = (values[k] = value(work.in[k])) != ChainCode::kNone;
+      if (fits && stores_ < ChainCode::kMostOutputs - 1) result = code.add_step(*work.step, values, work.kernel);
+      if (result == ChainCode::kNone) {
+        std::fill(region.in + mark.inputs, region.in + code.code.inputs, Region::In{});
+        code.rewind(mark);
+        scratch_ = scratch;
+        return false;
+      }
+      value_of_[index(work)] = result;
+      if (work.step->to || work.reduced) stores_ += 2;
+      else if (chain_.last_use_[index(work)] >= 0) stores_++;
+      region.last++;
+      return true;
     }
-  }
+
+    // Chooses the results that are stored: which others read is known now.
+    void finish() {
+      const int end = region.last < chain_.work_.size() ? index(chain_.work_[region.last]) : kMost;
+      for (size_t i = region.first; i < region.last; i++) {
+        const Work& work = chain_.work_[i];
+        const int step = index(work);
+        const bool mask = work.step->dtype == kBool, read = chain_.last_use_[step] >= end;
+        if (work.step->to) store(work, work.past_caches && !mask ? ChainCode::kPastCaches : ChainCode::kInMemory);
+        if (work.reduced || (read && work.buffer >= 0)) store(work, ChainCode::kInBuffer);
+      }
+      region.inputs = code.code.inputs;
+      std::copy_n(code.numbers, region.inputs, region.numbers);
+    }
+
+    ChainRegion code;
+    Region region;
+
+   private:
+    int index(const Work& work) const { return int(work.step - chain_.call_.steps.data()); }
+
+    void store(const Work& work, ChainCode::Store kind) {
+      code.code.instruction[value_of_[index(work)] - ChainCode::kFirstResult].stores |= kind;
+      region.out[region.outputs++] = {&work, kind};
+    }
+
+    // A byte of a mask lies where a float of an earlier vector would go.
+    bool overwrites_mask(const Work& work) const {
+      for (int k = 0; k < code.code.inputs; k++)
+        if (code.code.input[k] == ChainCode::Input::Mask && region.in[k].source->buffer >= 0 && region.in[k].source->buffer == work.buffer) return true;
+      return false;
+    }
+
+    uint8_t value(const Source& source) {
+      const ChainOperand& o = *source.operand;
+      if (o.kind == Kind::Number) {
+        float number;
+        std::memcpy(&number, source.number, sizeof number);
+        return source.takes == kFloat32 && !std::isnan(number) ? code.add_number(number) : ChainCode::kNone;
+      }
+      if (source.takes != o.dtype || (o.dtype != kFloat32 && o.dtype != kBool)) return ChainCode::kNone;
+      if (o.kind == Kind::Step && value_of_[o.step] != ChainCode::kNone) return value_of_[o.step];
+      for (uint8_t k = 0; k < code.code.inputs; k++)
+        if (const Source* const known = region.in[k].source; known && reads_the_same(*known->operand, o)) return k;
+      const bool spread = o.kind == Kind::Spread;
+      if (spread && (o.dtype == kBool || (source.pattern < 0 && scratch_ == kScratch))) return ChainCode::kNone;
+      const uint8_t value = code.add_input(o.dtype == kBool                    ? ChainCode::Input::Mask
+                                           : repeats_in_region(source)         ? ChainCode::Input::Same
+                                           : o.kind == Kind::Flat              ? ChainCode::Input::Memory
+                                                                               : ChainCode::Input::Buffer);
+      if (value == ChainCode::kNone) return value;
+      region.in[value] = {&source, scratch_};
+      if (spread && source.pattern < 0) scratch_++;
+      return value;
+    }
+
+    static bool reads_the_same(const ChainOperand& a, const ChainOperand& b) {
+      if (a.kind != b.kind || a.dtype != b.dtype) return false;
+      return a.kind == Kind::Step ? a.step == b.step : a.kind == Kind::Flat && a.address == b.address;
+    }
+
+    const Chain& chain_;
+    uint8_t value_of_[kMost];  // by step
+    int scratch_ = 0, stores_ = 0;
+  };
 
   const ChainCall& call_;
   std::vector<Work> work_;
+  std::vector<Region> regions_;
   std::vector<const ChainOperand*> flat_;
   int8_t last_use_[kMost], buffer_of_[kMost], free_[kMost];  // by step, and buffers without a reader
   int free_count_ = 0, buffers_ = 0, patterns_ = 0;
   int64_t repeats_ = 0;  // elements: tiles whose length is a multiple of this period begin at the same element of the repeating row; 0 if no row repeats
   int64_t widest_ = 1, tile_ = 0, buffer_bytes_ = 0;
   int64_t row_ = 0;  // elements: tiles end at the end of each row of a broadcast operand, of this length; 0 if tiles ignore rows
-  bool past_caches_ = false;
+  int64_t parts_ = 0;  // works that run step by step
+  bool past_caches_ = false, one_loop_ = false;
 };
 
 // The elements of a reduction, which the last step computes.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "runtime/device/kernel.h"
@@ -49,6 +50,11 @@ struct ChainStep {
 
 struct ReduceCall;  // runtime/device/calls.h
 
+/// Machine code and the like that a backend keeps from one chain to the next. The backend makes it, the owner of the queue destroys it.
+struct ChainCache {
+  virtual ~ChainCache() = default;
+};
+
 /// The kernel throws nothing but std::bad_alloc, and then before anything is written.
 struct ChainCall {
   static constexpr int kMostSteps = 32;
@@ -56,6 +62,7 @@ struct ChainCall {
   std::span<const ChainStep> steps;
   int64_t numel;
   const ReduceCall* reduce = nullptr;  // reduces the result of the last step
+  std::unique_ptr<ChainCache>* cache = nullptr;  // null: no machine code is generated
   Launch launch{};
 };
 extern Kernel<ChainCall> chain_kernel;

@@ -9,6 +9,7 @@
 #include "runtime/device/calls.h"
 #include "runtime/device/kernel.h"
 #include "runtime/dtype_facts.h"
+#include "runtime/ops/pointwise_rows.h"
 
 namespace tessera::tensor {
 namespace {
@@ -131,9 +132,9 @@ int LaunchQueue::step_of(const Storage& storage) const {
   return -1;
 }
 
-// Results of this queue are read step by step where they lie in the same order; of another part or type they are to be in memory.
+// Results of this queue, in place too, are read step by step where they lie in the same order; of another part or type they are to be in
+// memory.
 bool LaunchQueue::reads_as_step(const Tensor& t) const {
-  if (!t.storage().is_pending() || t.storage().queue() != this) return false;
   const int i = step_of(t.storage());
   return i >= 0 && t.is_contiguous() && t.numel() == numel_ && t.offset() == 0 && t.dtype() == steps_[size_t(i)].dtype;
 }
@@ -237,7 +238,8 @@ static bool takes_source(const ReduceCall& call, const Tensor& t) {
 }
 
 // True if `t` is the result of the last launch, no tensor but the one that is about to die holds it, and no other result that the chain
-// reads on its way has an owner outside of the queue: then a reduction may compute the elements without writing them.
+// reads on its way has an owner outside of the queue, or all are soon computed once more: then a reduction may compute the elements without
+// writing them.
 bool LaunchQueue::may_reduce(const Tensor& t) {
   if (std::exchange(dying_, nullptr) != t.impl()) return false;
   if (PendingLaunches::queue_ != this || !reads_as_step(t) || t.storage().references() != 2) return false;
@@ -245,8 +247,20 @@ bool LaunchQueue::may_reduce(const Tensor& t) {
   for (ChainStep& step : steps_) step.needed = false, step.to = nullptr;
   steps_.back().needed = true;
   find_operands_of_needed();
-  return std::none_of(steps_.begin(), steps_.end() - 1,
-                      [](const ChainStep& step) { return step.needed && step.result && !step.result->unique(); });
+  return is_cheap_again() || std::none_of(steps_.begin(), steps_.end() - 1,
+                                          [](const ChainStep& step) { return step.needed && step.result && !step.result->unique(); });
+}
+
+// A few steps without functions: computing them again takes less than writing and reading their result.
+bool LaunchQueue::is_cheap_again() const {
+  constexpr int kFew = 3;
+  int count = 0;
+  for (const ChainStep& step : steps_) {
+    if (!step.needed) continue;
+    if (++count > kFew || step.op == ChainStep::kConvert) return false;
+    if (real_class(kPointwiseRows[step.op].row_class) != PointwiseClass::Number) return false;
+  }
+  return true;
 }
 
 bool LaunchQueue::reduce(ReduceCall& call, const Tensor& t, const Tensor& out) {
@@ -255,7 +269,7 @@ bool LaunchQueue::reduce(ReduceCall& call, const Tensor& t, const Tensor& out) {
   call.in = call.out = out.impl()->address(), call.out_index = nullptr;
   PendingLaunches::queue_ = nullptr;
   const Restored restored{PendingLaunches::queue_, this};
-  chain_kernel(kCpu, ChainCall{steps_, numel_, &call});
+  run_chain(&call);
   return true;
 }
 
@@ -345,9 +359,13 @@ void LaunchQueue::run() {
     step.to = static_cast<char*>(step.settled ? step.result->settle() : step.result->data());
   }
   const Finishing finishing(context_);
-  if (is_chain()) return chain_kernel(kCpu, ChainCall{steps_, numel_});
+  if (is_chain()) return run_chain(nullptr);
   for (const ChainStep& step : steps_)
     if (step.needed) run_one(step);
+}
+
+void LaunchQueue::run_chain(const ReduceCall* reduce) {
+  chain_kernel(kCpu, ChainCall{steps_, numel_, reduce, context_.generates_code ? &cache_ : nullptr});
 }
 
 // Single ops run by their own kernels.

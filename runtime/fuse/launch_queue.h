@@ -1,6 +1,7 @@
 // The launches of a Context that wait, in the order of their calls (README.md, "Launches that wait").
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "runtime/fuse/chain.h"
@@ -47,11 +48,13 @@ class LaunchQueue {
   size_t held_by(const ChainStep& step, const Tensor* const* tensors) const;
   void append(const ChainStep& step, Storage& result);
   bool may_reduce(const Tensor& t);
+  bool is_cheap_again() const;
   void find_needed();
   void find_operands_of_needed();
   bool is_free_for(size_t i, const ChainOperand& operand) const;
   void take_warm_block(size_t i);
   void run();
+  void run_chain(const ReduceCall* reduce);
   bool is_chain() const;
   void run_one(const ChainStep& step) const;
   void clear();
@@ -60,6 +63,7 @@ class LaunchQueue {
   std::vector<ChainStep> steps_;
   int64_t numel_ = 0;
   size_t held_ = 0;
+  std::unique_ptr<ChainCache> cache_;
   const TensorImpl* dying_ = nullptr;
 };
 

@@ -312,6 +312,7 @@ void fill_torch(Interpreter& in, Module& module) {
   if (in.limits.device_bytes != 0) state.context.device_limit = static_cast<int64_t>(in.limits.device_bytes);
   if (in.limits.tensor_bytes != 0) state.context.account->set_limit(static_cast<int64_t>(in.limits.tensor_bytes));
   state.context.fuses_from = tensor::fuses_from_environment();
+  state.context.generates_code = tensor::generates_code_environment();
   state.context.host_flags = &in.interrupt;
   state.context.host_stops = kStops;
   state.context.host_countdown = &in.countdown;

@@ -189,6 +189,44 @@ TEST_CASE("a launch of any row that waits has a kernel") {
     }
 }
 
+namespace {
+
+/// Each of these with each, and a rest that is no whole vector.
+Tensor special_values(int period) {
+  constexpr uint32_t kBits[] = {0, 0x80000000, 0x3f800000, 0xbfc00000, 0x7f800000, 0xff800000, 0x7fc00011, 0xffc00022, 0x7f800033, 1, 0x807fffff,
+                                0x7f7fffff, 0xff7fffff, 0x40490fdb, 0x3e4ccccd, 0xc1200000};
+  const Tensor out = Tensor::empty({8192 + 37}, kFloat32);
+  for (int64_t i = 0; i < out.numel(); i++) std::memcpy(out.data<float>() + i, &kBits[i / period % 16], 4);
+  return out;
+}
+
+}  // namespace
+
+// Two NaNs too: what a generated function computes has the kernels' order of operands.
+TEST_CASE("a chain of any two rows on special numbers has the bits of single ops") {
+  for (int id = 0; id < pointwise::kPointwiseCount; id++) {
+    std::string expected[3];
+    for (const int way : {0, 1, 2}) {  // one by one, generated, interpreted
+      Fusing fusing(way != 0);
+      fusing.context.generates_code = way == 1;
+      const Tensor x = special_values(1), y = special_values(16), z = special_values(256), one = special_values(3).view_of({}, {}, 18);
+      const Scalar params[2] = {0.25, 0.75};
+      try {
+        const Operand plain[3] = {x, y, z}, repeated[3] = {one, y, z}, number[3] = {x, Scalar(0.5), z};
+        const Tensor first = run_pointwise(id, plain, params), second = run_pointwise(id, repeated, params);
+        const Tensor third = run_pointwise(id, number, params), mask = gt(x, y);
+        const Tensor chosen = where_(mask, mul(x, y), add_scaled(z, x, 0.5)), sums = add(first, second);
+        expected[way] = bits(maximum(minimum(sums, chosen), third)) + bits(sub(fmin(sums, x), fmax(third, y)));
+        expected[way] += bits(mask) + bits(third) + bits(chosen) + bits(div(neg(abs(sums)), clamp_min(square(first), -1.0)));
+      } catch (const TensorError& error) {
+        expected[way] = error.what();
+      }
+    }
+    CHECK_MESSAGE((expected[1] == expected[0]), std::string(kPointwiseRows[id].name), ", generated");
+    CHECK_MESSAGE((expected[2] == expected[0]), std::string(kPointwiseRows[id].name), ", interpreted");
+  }
+}
+
 TEST_CASE("who looks at elements finds them") {
   const Fusing on(true);
   const Tensor x = values({10000}, kFloat32);
@@ -245,6 +283,19 @@ TEST_CASE("who looks at elements finds them") {
     }
     CHECK(y.data<float>()[17] == expected);
   }
+}
+
+TEST_CASE("ops in place on a tensor that has memory wait for each other") {
+  const Fusing on(true);
+  const Tensor x = values({10000}, kFloat32);
+  const float before = x.data<float>()[17];
+  const Operand twice[2] = {x, Scalar(2.0)};
+  run_pointwise_inplace(pointwise::k_mul, twice);
+  add_(x, 1.0);
+  const Tensor y = neg(x);
+  CHECK(PendingLaunches::any());
+  CHECK(y.data<float>()[17] == -(before * 2 + 1));
+  CHECK(x.data<float>()[17] == before * 2 + 1);
 }
 
 TEST_CASE("memory that others know is read at once") {

@@ -1,0 +1,88 @@
+// Memory for generated functions, on systems that have mmap.
+#include "backends/cpu/code_cache.h"
+
+#if defined(__x86_64__) && defined(__unix__)
+#include <sys/mman.h>
+
+#include <string_view>
+
+#include "runtime/context.h"
+
+namespace tessera::tensor::cpu {
+
+// Where the kernels were compiled for another instruction set, their bits may be others.
+CodeCache* CodeCache::of(const ChainCall& call) {
+  if (!call.cache) return nullptr;
+  if (!*call.cache) {
+    static const bool has_vectors = std::string_view(instruction_set()) == "AVX3";
+    if (!has_vectors) return nullptr;
+    std::unique_ptr<CodeCache> made(new CodeCache);
+    if (!made->open()) return nullptr;
+    *call.cache = std::move(made);
+  }
+  CodeCache* const cache = static_cast<CodeCache*>(call.cache->get());
+  if (!cache->memory_) return nullptr;
+  cache->make_room();
+  return cache;
+}
+
+// False: not now. The cache takes no memory that the program may need.
+bool CodeCache::open() {
+  Account& account = *Context::current().account;
+  if (account.limit() != Account::kUnlimited && account.limit() - account.used() < int64_t(16 * kCharge)) return false;
+  entries_.reserve(kMostEntries);
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return true;
+  memory_ = static_cast<uint8_t*>(memory);
+  account.charge(kCharge);
+  account_ = &account;
+  return true;
+}
+
+CodeCache::~CodeCache() {
+  if (!memory_) return;
+  munmap(memory_, kBytes);
+  account_->refund(kCharge);
+}
+
+// Functions of a chain that is about to run stay until its end.
+void CodeCache::make_room() {
+  if (kBytes - used_ >= 2 * kMostBytesOfOne && entries_.size() + kMostOfChain <= kMostEntries) return;
+  entries_.clear();
+  used_ = 0;
+}
+
+ChainFunction CodeCache::function(const ChainCode& code) {
+  for (const Entry& entry : entries_)
+    if (entry.code == code) return entry.function;
+  if (!memory_ || entries_.size() == kMostEntries) return nullptr;
+  entries_.push_back({code, generate(code)});
+  return entries_.back().function;
+}
+
+ChainFunction CodeCache::generate(const ChainCode& code) {
+  if (mprotect(memory_, kBytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  uint8_t* const begin = memory_ + used_;
+  const size_t size = generate_chain(code, begin, kBytes - used_);
+  if (mprotect(memory_, kBytes, PROT_READ | PROT_EXEC) != 0) {
+    munmap(memory_, kBytes);
+    account_->refund(kCharge);
+    memory_ = nullptr;
+    return nullptr;
+  }
+  if (size == 0) return nullptr;
+  used_ += (size + 63) / 64 * 64;
+  return reinterpret_cast<ChainFunction>(begin);
+}
+
+}  // namespace tessera::tensor::cpu
+#else
+
+namespace tessera::tensor::cpu {
+
+CodeCache* CodeCache::of(const ChainCall&) { return nullptr; }
+CodeCache::~CodeCache() = default;
+ChainFunction CodeCache::function(const ChainCode&) { return nullptr; }
+
+}  // namespace tessera::tensor::cpu
+#endif

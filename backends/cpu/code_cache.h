@@ -1,0 +1,44 @@
+// The functions that were generated for one queue's chains, in memory that is either written or run, never both. When it is full all of them
+// go, and the next chains are generated again.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/chain_code.h"
+#include "runtime/alloc.h"
+
+namespace tessera::tensor::cpu {
+
+class CodeCache final : public ChainCache {
+ public:
+  /// The cache of a call, made where there is none yet; room for the functions of one chain is made. Null: this processor, system, account or
+  /// Context has none.
+  static CodeCache* of(const ChainCall& call);
+  ~CodeCache() override;
+
+  /// Null if no function can be generated, or only behind the end of this chain.
+  ChainFunction function(const ChainCode& code);
+  OperandOrders orders;
+
+ private:
+  struct Entry {
+    ChainCode code;
+    ChainFunction function;  // null: this code has none
+  };
+  static constexpr size_t kBytes = 32768, kMostBytesOfOne = 4096;
+  static constexpr int kMostEntries = 64, kMostOfChain = ChainCall::kMostSteps / 2;
+  static constexpr size_t kCharge = kBytes + kMostEntries * sizeof(Entry);
+
+  CodeCache() = default;
+  bool open();
+  void make_room();
+  ChainFunction generate(const ChainCode& code);
+
+  std::vector<Entry> entries_;
+  uint8_t* memory_ = nullptr;  // null: the system refuses memory for code
+  size_t used_ = 0;
+  Account* account_ = nullptr;
+};
+
+}  // namespace tessera::tensor::cpu
