@@ -6,16 +6,17 @@
 #include "backends/cpu/code_cache.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_job.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "hwy/cache_control.h"
+#include "runtime/error.h"
 #include "runtime/fuse/chain.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace tessera::tensor::cpu {
@@ -96,18 +97,22 @@ class Chain {
   /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`. The buffers lie on the heap, because a small stack has
   /// no room for them (`ulimit -s 256`), and on the stack where the heap has no room: a chain that has begun may not fail.
   void run(int64_t begin, int64_t end, char* reduced = nullptr) const {
-    const std::unique_ptr<char, Free> memory(static_cast<char*>(std::aligned_alloc(kLine, kBufferBytes)));
-    if (memory) run_tiles(memory.get(), begin, end, reduced);
-    else run_on_stack(begin, end, reduced);
+    if (one_loop_ && run_region(regions_[0], nullptr, nullptr, reduced, begin, end - begin)) {
+      if (past_caches_) hwy::FlushStream();
+      return;
+    }
+    std::optional<Scratch<char>> memory;
+    try {
+      memory.emplace(kBufferBytes);
+    } catch (const TensorError&) {
+      return run_on_stack(begin, end, reduced);
+    }
+    run_tiles(memory->data(), begin, end, reduced);
   }
 
   int64_t kernels() const { return int64_t(work_.size()); }
 
  private:
-  struct Free {
-    void operator()(char* block) const { std::free(block); }
-  };
-
   [[gnu::noinline, gnu::cold]] void run_on_stack(int64_t begin, int64_t end, char* reduced) const {
     alignas(kLine) char memory[kBufferBytes];
     run_tiles(memory, begin, end, reduced);
@@ -115,10 +120,6 @@ class Chain {
 
   void run_tiles(char* memory, int64_t begin, int64_t end, char* reduced) const {
     Pattern patterns[kMostPatterns];
-    if (one_loop_ && run_region(regions_[0], memory, patterns, reduced, begin, end - begin)) {
-      if (past_caches_) hwy::FlushStream();
-      return;
-    }
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
       if (row_ > 0) n = std::min(n, row_ - at % row_);
@@ -272,7 +273,7 @@ class Chain {
     }
   }
 
-  char* buffer(char* memory, int i) const { return memory + i * buffer_bytes_; }
+  char* buffer(char* memory, int i) const { return memory ? memory + i * buffer_bytes_ : nullptr; }
 
   void run_tile(char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n, int64_t next) const {
     const Region* region = regions_.data();

@@ -107,6 +107,11 @@ void PendingLaunches::flush() {
   if (queue_ != nullptr) queue_->flush();
 }
 
+bool PendingLaunches::concern(const Storage& out, const Storage* const* in, int count) {
+  if (queue_ == nullptr) return false;
+  return queue_->concerns(out, true) || std::any_of(in, in + count, [](const Storage* s) { return s && queue_->concerns(*s, false); });
+}
+
 bool PendingLaunches::try_flush() noexcept {
   if (queue_ == nullptr) return true;
   try {
@@ -130,6 +135,13 @@ int LaunchQueue::step_of(const Storage& storage) const {
   for (size_t i = steps_.size(); i-- > 0;)
     if (steps_[i].result == &storage) return int(i);
   return -1;
+}
+
+bool LaunchQueue::concerns(const Storage& storage, bool reads) const {
+  if (storage.is_pending() || storage.is_exposed() || step_of(storage) >= 0) return true;
+  return reads && std::any_of(steps_.begin(), steps_.end(), [&](const ChainStep& step) {
+    return std::any_of(step.in, step.in + step.operands, [&](const ChainOperand& o) { return o.storage == &storage; });
+  });
 }
 
 // Results of this queue, in place too, are read step by step where they lie in the same order; of another part or type they are to be in

@@ -31,6 +31,8 @@ class LaunchQueue {
   /// Announces that the caller, who has the only handle, lets go of the tensor after the next reduction.
   void expect_end_of(const Tensor& t) { dying_ = t.impl()->refs.unique() ? t.impl() : nullptr; }
   void flush();
+  /// Whether a launch that waits writes the storage or (`reads`) reads it, or may do so: others know its address.
+  bool concerns(const Storage& storage, bool reads) const;
 
  private:
   static constexpr size_t kMostSteps = ChainCall::kMostSteps;

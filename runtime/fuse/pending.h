@@ -4,12 +4,15 @@
 namespace tessera::tensor {
 
 class LaunchQueue;  // runtime/fuse/launch_queue.h
+class Storage;
 
 class PendingLaunches {
  public:
   static bool any() { return queue_ != nullptr; }
   /// Runs them. Throws nothing but MemoryError, when the system itself has no more.
   static void flush();
+  /// Whether a launch that waits writes one of the storages, or reads or writes `out`: then none may run before it. Null: none.
+  static bool concern(const Storage& out, const Storage* const* in, int count);
   /// Where nothing may be thrown; false: they still wait.
   static bool try_flush() noexcept;
 

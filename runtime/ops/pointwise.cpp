@@ -266,9 +266,20 @@ Scalar lane_number(const Operand& o, const Plan& plan) {
   loop.use_number(k, plan.lane);
 }
 
+// True if a launch on the CPU may run before those that wait: it reads and writes other memory.
+[[gnu::noinline]] bool may_overtake(const Operand* in, int count, const Tensor& out) {
+  const Storage* storages[3] = {};
+  for (int k = 0; k < count; k++)
+    if (in[k].is_tensor()) storages[k] = &in[k].tensor().storage();
+  return out.device().is_cpu() && !PendingLaunches::concern(out.storage(), storages, count);
+}
+
 void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
-  if (PendingLaunches::any()) [[unlikely]]
-    PendingLaunches::flush();
+  bool overtakes = false;
+  if (PendingLaunches::any()) [[unlikely]] {
+    overtakes = may_overtake(in, count, out);
+    if (!overtakes) PendingLaunches::flush();
+  }
   Loop loop;
   if (plan.dense && out.is_contiguous()) {
     loop.operands = count + 1;
@@ -299,7 +310,11 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
     for (int k = 0; k < count; k++)
       if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan);
   }
-  if (loop.numel) pointwise_kernel(out.device(), PointwiseCall{id, plan.lane, loop, params});
+  if (!loop.numel) return;
+  const PointwiseCall call{id, plan.lane, loop, params};
+  if (overtakes) [[unlikely]]
+    return pointwise_kernel.get(DeviceType::Cpu)(call);
+  pointwise_kernel(out.device(), call);
 }
 
 // ---- results ----

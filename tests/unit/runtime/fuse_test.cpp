@@ -298,6 +298,34 @@ TEST_CASE("ops in place on a tensor that has memory wait for each other") {
   CHECK(x.data<float>()[17] == before * 2 + 1);
 }
 
+TEST_CASE("a short op that has nothing to do with launches that wait leaves them waiting") {
+  const Fusing on(true);
+  const Tensor x = values({10000}, kFloat32), few = values({10}, kFloat32, 3);
+  const float number = few.data<float>()[3], before = x.data<float>()[17];
+  const Tensor part = x.view_of({10}, {1}, 10);
+  const Tensor y = mul(x, 2.0);
+  const Tensor sum = add(few, 1.0);
+  CHECK(PendingLaunches::any());
+  SUBCASE("and has its result") {
+    CHECK(*reinterpret_cast<float*>(sum.impl()->address() + 12) == number + 1);
+    CHECK(y.data<float>()[17] == before * 2);
+  }
+  SUBCASE("but not one that writes what they read") {
+    add_(part, 1.0);
+    CHECK_FALSE(PendingLaunches::any());
+    CHECK(y.data<float>()[17] == before * 2);
+    CHECK(x.data<float>()[17] == before + 1);
+  }
+  SUBCASE("nor one that reads what they write") {
+    add_(x, 1.0);
+    CHECK(PendingLaunches::any());
+    CHECK(add(part, 1.0).data<float>()[7] == before + 2);
+  }
+  SUBCASE("nor one on a part of a pending result") {
+    CHECK(add(y.view_of({10}, {1}, 10), 1.0).data<float>()[7] == before * 2 + 1);
+  }
+}
+
 TEST_CASE("memory that others know is read at once") {
   const Fusing on(true);
   std::vector<float> memory(10000, 1.0F);
