@@ -24,5 +24,5 @@ add_custom_command(
   DEPENDS ${interface_headers} ${PROJECT_SOURCE_DIR}/cmake/Interface.cmake
   COMMENT "Interface of plugins")
 # Only these two files read it.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/runtime/device/cuda_plugin.cpp ${PROJECT_SOURCE_DIR}/backends/cuda/plugin.cpp
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/runtime/device/plugin_loader.cpp ${PROJECT_SOURCE_DIR}/backends/cuda/plugin.cpp
   APPEND PROPERTY INCLUDE_DIRECTORIES ${CMAKE_BINARY_DIR}/generated)

@@ -12,7 +12,7 @@
 #include "lang/vm/vm.h"
 #include "repl/session/uncaught.h"
 #include "repl/start.h"
-#include "runtime/device/cuda_plugin.h"
+#include "runtime/device/plugin_loader.h"
 #include "stdlib/torch/torch_module.h"
 
 namespace tessera::repl {
@@ -136,7 +136,7 @@ std::string version_text() {
     text += "products  " + error.message() + "\n";
   }
   std::string why;
-  const DeviceBackend* cuda = cuda_plugin(&why);
+  const DeviceBackend* cuda = plugin_backend(DeviceType::Cuda, &why);
   text += "CUDA      ";
   text += cuda == nullptr ? "no plugin (" + why + ")" : std::to_string(cuda->device_count()) + " devices";
   return text + "\n";

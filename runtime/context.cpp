@@ -74,7 +74,7 @@ Generator& Context::generator() {
 }
 
 DeviceGenerator& Context::generator(Device device) {
-  check(device.is_cuda() && device.index >= 0, TensorErrorKind::Runtime, "device ", device.str(),
+  check(has_generators(device) && device.index >= 0, TensorErrorKind::Runtime, "device ", device.str(),
         " has no generator of its own");
   const size_t index = size_t(device.index);
   if (index >= device_generators_.size()) device_generators_.resize(index + 1);

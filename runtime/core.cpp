@@ -159,6 +159,11 @@ const char* name(DeviceType type) {
   return kNames[int(type)];
 }
 
+const char* backend_name(DeviceType type) {
+  static constexpr const char* kNames[kDeviceTypeCount] = {"CPU", "CUDA", "MPS", "Meta", "Ref"};
+  return kNames[int(type)];
+}
+
 std::string Device::str() const { return index < 0 ? name(type) : text(name(type), ':', int(index)); }
 
 Device Device::parse(std::string_view spec) {

@@ -11,8 +11,6 @@
 namespace tessera::tensor {
 namespace {
 
-constexpr int32_t kDlCpu = 1, kDlCuda = 2;
-
 DLDataType dl_type(DType type) { return {facts(type).dlpack, static_cast<uint8_t>(item_size(type) * 8), 1}; }
 
 DType type_of(DLDataType given) {
@@ -25,9 +23,9 @@ DType type_of(DLDataType given) {
 }
 
 Device device_of(DLDevice given) {
-  if (given.device_type == kDlCpu) return kCpu;
-  if (given.device_type == kDlCuda && device_backend(DeviceType::Cuda) != nullptr)
-    return {DeviceType::Cuda, given.device_id};
+  const auto type = type_of_dlpack(given.device_type);
+  if (type == DeviceType::Cpu) return kCpu;
+  if (type && device_backend(*type) != nullptr) return {*type, given.device_id};
   fail(TensorErrorKind::Runtime, "Unsupported device_type: ", given.device_type);
 }
 
@@ -42,7 +40,7 @@ struct Shared {
     managed.deleter = [](Managed* self) { delete static_cast<Shared*>(self->manager_ctx); };
     DLTensor& view = managed.dl_tensor;
     view.data = t.impl()->exposed_address();
-    view.device = {t.device().is_cuda() ? kDlCuda : kDlCpu, std::max<int32_t>(t.device().index, 0)};
+    view.device = {dlpack_type(t.device().type), std::max<int32_t>(t.device().index, 0)};
     view.ndim = int32_t(t.dim());
     view.dtype = dl_type(t.dtype());
     view.shape = const_cast<int64_t*>(tensor.sizes().data());
@@ -60,7 +58,7 @@ Managed* share(const Tensor& t) {
   check(f.of_class != DTypeClass::Bits, TensorErrorKind::Runtime, "Bit types are not supported by dlpack");
   check(!f.is_packed && (f.dlpack != 0 || f.of_class == DTypeClass::Signed), TensorErrorKind::Runtime, f.scalar_type,
         " type is not supported by dlpack");
-  check(t.device().is_cpu() || t.device().is_cuda(), TensorErrorKind::Runtime, "Cannot pack tensors on ",
+  check(dlpack_type(t.device().type) != 0, TensorErrorKind::Runtime, "Cannot pack tensors on ",
         t.device().str());
   return &(new Shared<Managed>(t))->managed;
 }
@@ -87,6 +85,17 @@ Tensor take(Managed* managed) {
 }
 
 }  // namespace
+
+int32_t dlpack_type(DeviceType type) {
+  static constexpr int32_t kNumbers[kDeviceTypeCount] = {1, 2, 0, 0, 0};  // kDLCPU, kDLCUDA
+  return kNumbers[int(type)];
+}
+
+std::optional<DeviceType> type_of_dlpack(int64_t number) {
+  for (int i = 0; i < kDeviceTypeCount; i++)
+    if (number != 0 && dlpack_type(DeviceType(i)) == number) return DeviceType(i);
+  return {};
+}
 
 DLManagedTensor* to_dlpack(const Tensor& t) { return share<DLManagedTensor>(t); }
 

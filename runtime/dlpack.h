@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/tensor.h"
 
@@ -47,6 +48,11 @@ struct DLManagedTensorVersioned {
 };
 
 namespace tessera::tensor {
+
+/// The number of a device type in DLPack; 0: it has none, and its tensors are not shared.
+int32_t dlpack_type(DeviceType type);
+/// The type of that number. Nothing where tensors on it cannot be taken.
+std::optional<DeviceType> type_of_dlpack(int64_t number);
 
 /// A share in t's memory. Whoever has it calls its deleter once, on any thread. BufferError's text as a RuntimeError for
 /// tensors that require a gradient or stand for conjugates.

@@ -49,7 +49,7 @@ struct DTypeFacts {
   const char* cpp_name = nullptr;           // "long int": what its messages take from the compiler
   const char* source_name = nullptr;        // "int64_t": as its source text calls the same, where that differs
   const char* tensor_class = nullptr;       // "HalfTensor": torch.HalfTensor
-  const char* class_in_messages = nullptr;  // "CPUBoolType", where that is not "torch." and the name of a class
+  bool class_is_unnamed = false;        // messages say "CPUBoolType" all the same (class_text.h)
   const char* storage_class = nullptr;      // "HalfStorage": what a checkpoint names its bytes by
 
   // ---- codes in formats ----

@@ -223,6 +223,14 @@ int runtime_version() {
 DeviceBackend make_table() {
   DeviceBackend table{};
   table.name = "cuda";
+  table.traits = {.has_streams = true,
+                  .has_generators = true,
+                  .solves_deficient = false,
+                  .autocasts_as_cuda = true,
+                  .words = Words::Cuda,
+                  .products = kFloatTypes | kComplexTypes};
+  table.no_such_index =
+      "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
   table.device_count = device_count;
   table.why_none = why_none;
   table.properties = properties;

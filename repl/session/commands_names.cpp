@@ -13,7 +13,7 @@
 #include "repl/session/commands.h"
 #include "repl/session/prelude.h"
 #include "repl/session/variables.h"
-#include "runtime/device/cuda_plugin.h"
+#include "runtime/device/plugin_loader.h"
 #include "stdlib/torch/state.h"
 #include "stdlib/torch/torch_module.h"
 
@@ -160,7 +160,7 @@ Outcome run_device(Session& session, std::string_view arguments) {
   in.import("torch");
   if (!arguments.empty()) stdlib::set_default_device(in, arguments);
   std::string why;
-  const tensor::DeviceBackend* cuda = tensor::cuda_plugin(&why);
+  const tensor::DeviceBackend* cuda = tensor::plugin_backend(tensor::DeviceType::Cuda, &why);
   const std::string now = str_text(in, stdlib::wrap_device(in, stdlib::torch_state(in).context.default_device));
   session.client().write("new tensors are made on " + now + "\nthere are cpu" +
                          (cuda == nullptr ? " alone (CUDA: " + why + ")"

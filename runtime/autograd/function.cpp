@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/class_text.h"
 #include "runtime/ops.h"
 
 namespace tessera::tensor {
@@ -71,12 +72,6 @@ struct FunctionNode final : Node {
   std::vector<InputInfo> inputs;
 };
 
-std::string type_text(const Tensor& t) {
-  const std::string type = scalar_type_name(t.dtype());
-  if (is_complex(t.dtype())) return (t.device().is_cuda() ? "CUDA" : "CPU") + type + "Type";
-  return (t.device().is_cuda() ? "torch.cuda." : "torch.") + type + "Tensor";
-}
-
 bool contains(const TensorList& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& each) { return each.defined() && each.same(t); });
 }
@@ -138,7 +133,8 @@ Tensor hook_result(const Tensor& grad, Tensor result, std::string_view hook_name
   if (!result.defined()) return grad;
   const std::string hook = hook_name.empty() ? "hook" : text("hook '", hook_name, "'");
   check(result.dtype() == grad.dtype() && result.device().type == grad.device().type, TensorErrorKind::Runtime, hook,
-        " has changed the type of value (was ", type_text(grad), " got ", type_text(result), ")");
+        " has changed the type of value (was ", class_text(grad.dtype(), grad.device()), " got ",
+        class_text(result.dtype(), result.device()), ")");
   check(result.sizes() == grad.sizes(), TensorErrorKind::Runtime, hook, " has changed the size of value");
   return result;
 }

@@ -5,6 +5,8 @@
 #include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/tangents.h"
 #include "runtime/autograd/views.h"
+#include "runtime/class_text.h"
+#include "runtime/device/traits.h"
 
 namespace tessera::tensor {
 namespace {
@@ -48,6 +50,12 @@ Node::~Node() {
   if (hooks)
     for (AutogradMeta* meta : hooks->retained)
       if (meta) meta->retains_grad = false;
+}
+
+void Node::note_stream(Device on) {
+  if (!has_streams(on)) return;
+  device = on.index;
+  stream = Context::current().streams.get(device);
 }
 
 void Node::add_input(const Tensor& input) {
@@ -187,9 +195,8 @@ void SavedTensor::fail_changed(const Node* owner) const {
   const bool traced = Context::current().anomaly_mode;
   fail(
       TensorErrorKind::Runtime,
-      "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
-      tensor_.device().is_cuda() ? "cuda." : "", scalar_type_name(tensor_.dtype()), "Tensor ", tensor_.sizes(), "]",
-      from, " is at version ", tensor_.version(), "; expected version ", version_, " instead. Hint: ",
+      "one of the variables needed for gradient computation has been modified by an inplace operation: [",
+      class_text(tensor_.dtype(), tensor_.device()), ' ', tensor_.sizes(), "]", from, " is at version ", tensor_.version(), "; expected version ", version_, " instead. Hint: ",
       traced
           ? "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
             "in there or anywhere later. Good luck!"

@@ -129,11 +129,10 @@ class Node : public Counted {
   /// Notes what the node made and where: backward runs on the stream that is current there now (sweep_streams.h).
   void made(const Tensor& result) {
     dtype = result.dtype();
-    if (!result.device().is_cuda() || device >= 0) [[likely]]
-      return;
-    device = result.device().index;
-    stream = Context::current().streams.get(device);
+    if (!result.device().is_cpu() && device < 0) [[unlikely]]
+      note_stream(result.device());
   }
+  void note_stream(Device on);
   /// Null unless an input carries tangents.
   DualRecord* duals() const { return hooks ? hooks->duals.get() : nullptr; }
   bool needs(size_t input) const { return input < edges.size() && edges[input].node; }

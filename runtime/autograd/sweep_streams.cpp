@@ -8,7 +8,7 @@
 namespace tessera::tensor {
 namespace {
 
-const DeviceBackend& cuda() { return *device_backend(DeviceType::Cuda); }
+const DeviceBackend& backend() { return *device_backend(accelerator()); }
 
 // On which stream of the device what runs for the node (null: the caller) runs. Between nodes the Context has the caller's.
 StreamHandle stream_there(const Node* node, int device) {
@@ -16,8 +16,8 @@ StreamHandle stream_there(const Node* node, int device) {
 }
 
 void used_on(const Tensor& t, StreamHandle stream) {
-  if (t.defined() && t.device().is_cuda() && t.numel() != 0)
-    cuda().record_stream(t.device(), t.storage().data(), stream);
+  if (t.defined() && has_streams(t.device()) && t.numel() != 0)
+    backend().record_stream(t.device(), t.storage().data(), stream);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void SweepStreams::order(const Tensor& grad, const Node* from, const Node& to) {
   const Device device = grad.device();
   const StreamHandle made = stream_there(from, device.index), read = stream_there(&to, device.index);
   if (made == read) return;
-  cuda().order_streams(device, read, device, made);
+  backend().order_streams(device, read, device, made);
   used_on(grad, read);
 }
 
@@ -57,8 +57,8 @@ void SweepStreams::end_at(const Node& node, const TensorList& grads) {
 
 void SweepStreams::join() {
   for (const End& end : ends_) {
-    const Device device(DeviceType::Cuda, end.device);
-    cuda().order_streams(device, Context::current().streams.get(end.device), device, end.stream);
+    const Device device(accelerator(), end.device);
+    backend().order_streams(device, Context::current().streams.get(end.device), device, end.stream);
   }
   ends_.clear();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/autograd/node.h"
+#include "runtime/device/traits.h"
 
 namespace tessera::tensor {
 
@@ -33,7 +34,7 @@ class SweepStreams {
  public:
   /// Before `to` reads a gradient that `from` has computed (null: the caller).
   void hand_over(const Tensor& grad, const Node* from, const Node& to) {
-    if (grad.device().is_cuda()) [[unlikely]]
+    if (has_streams(grad.device())) [[unlikely]]
       order(grad, from, to);
   }
   /// Gradients stay where the node has run: with a leaf, or with whoever asked for them.

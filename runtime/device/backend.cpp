@@ -5,8 +5,8 @@
 
 #include "runtime/context.h"
 #include "runtime/device/accelerator_error.h"
-#include "runtime/device/cuda_plugin.h"
 #include "runtime/device/host_backend.h"
+#include "runtime/device/plugin_loader.h"
 #include "runtime/error.h"
 #include "runtime/fuse/chain.h"
 
@@ -27,33 +27,35 @@ constinit Kernel<GemmCall> gemm_kernel("mm");
 
 const DeviceBackend* device_backend(DeviceType type) {
   const DeviceBackend* backend = backends[int(type)].load(std::memory_order_acquire);
-  return backend == nullptr && type == DeviceType::Cuda ? cuda_plugin() : backend;
+  return backend == nullptr ? plugin_backend(type) : backend;
 }
 
 void register_device_backend(DeviceType type, const DeviceBackend* backend) {
   backends[int(type)].store(backend, std::memory_order_release);
 }
 
+const DeviceTraits& traits_of(Device device) {
+  const DeviceBackend* backend = device_backend(device.type);
+  return (backend == nullptr ? kHostBackend : *backend).traits;
+}
+
+DeviceType accelerator() {
+  for (int i = 0; i < kDeviceTypeCount; i++) {
+    const DeviceBackend* backend = backends[i].load(std::memory_order_acquire);
+    if (backend != nullptr && backend->traits.has_streams) return DeviceType(i);
+  }
+  return first_plugin_type();
+}
+
 Device resolve_device(Device device) {
   if (device.is_cpu() || device.is_meta()) return Device(device.type);  // one of each, whatever its index
   const DeviceBackend* backend = device_backend(device.type);
-  if (!backend) {
-    // PyTorch's words for a build without CUDA; why the plugin is not there is our note.
-    if (device.is_cuda()) {
-      std::string why;
-      cuda_plugin(&why);
-      throw TensorError(TensorErrorKind::Assertion, "Torch not compiled with CUDA enabled", {"no CUDA plugin: " + why});
-    }
-    if (device.type == DeviceType::Mps)
-      fail(TensorErrorKind::Runtime, "PyTorch is not linked with support for mps devices");
-    fail_no_kernel("empty.memory_format", device.type);
-  }
+  if (backend == nullptr) fail_no_backend(device.type);
   const int count = backend->device_count();
   if (count == 0) fail(TensorErrorKind::Runtime, backend->why_none());
   if (device.index < 0) device.index = int8_t(Context::current().streams.device);
   if (device.index >= count)
-    throw AcceleratorError(
-        kInvalidDevice, "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?");
+    throw AcceleratorError(kInvalidDevice, backend->no_such_index);
   return device;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/device/error_word.h"
 #include "runtime/device/memory_stats.h"
 #include "runtime/device/stream.h"
+#include "runtime/device/traits.h"
 
 namespace tessera::tensor {
 
@@ -71,10 +72,12 @@ enum class CaptureStatus : uint8_t { None, Active, Invalidated };
 
 struct DeviceBackend {
   const char* name;
+  DeviceTraits traits;
 
   // Devices. A count of 0 has a reason: no driver, one that is too old, no device that the kernels were built for.
   int (*device_count)();
   const char* (*why_none)();
+  const char* no_such_index;  // the error of an index that no device has
   void (*properties)(Device device, DeviceProperties& out);
   int (*driver_version)();     // 13000 for 13.0; 0: no driver
   int (*runtime_version)();    // that the kernels were built with

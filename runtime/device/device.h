@@ -29,6 +29,8 @@ struct Device {
 };
 
 const char* name(DeviceType type);
+/// "CPU", "CUDA": the name of a type's backend in PyTorch's messages.
+const char* backend_name(DeviceType type);
 inline constexpr Device kCpu{};
 
 }  // namespace tessera::tensor

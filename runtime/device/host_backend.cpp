@@ -99,8 +99,10 @@ void copy_nothing(const CopyRequest&) {}
 constexpr DeviceBackend host_table() {
   return {
       .name = "cpu",
+      .traits = {},
       .device_count = one_device,
       .why_none = no_reason,
+      .no_such_index = "",
       .properties = no_properties,
       .driver_version = no_version,
       .runtime_version = no_version,

@@ -28,12 +28,8 @@ void KernelSlot::enter_list() {
 }
 
 void fail_no_kernel(const char* family, DeviceType type) {
-  const char* shown = type == DeviceType::Cpu    ? "CPU"
-                      : type == DeviceType::Cuda ? "CUDA"
-                      : type == DeviceType::Mps  ? "MPS"
-                                                 : "Meta";
-  fail(TensorErrorKind::NotImplemented, "Could not run 'aten::", family, "' with arguments from the '", shown,
-       "' backend.");
+  fail(TensorErrorKind::NotImplemented, "Could not run 'aten::", family, "' with arguments from the '",
+       backend_name(type), "' backend.");
 }
 
 }  // namespace tessera::tensor

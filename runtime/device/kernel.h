@@ -20,6 +20,9 @@ namespace tessera::tensor {
 
 [[noreturn]] void fail_no_kernel(const char* family, DeviceType type);
 
+/// Which backends have to fill a slot. Tests look.
+enum class ServedBy : uint8_t { All, Host, Devices };
+
 /// What can be said of a slot without its call's type. All slots form one list, which they enter with their first kernel.
 class KernelSlot {
  public:
@@ -27,6 +30,9 @@ class KernelSlot {
 
   const char* name() const { return name_; }
   virtual bool has(DeviceType type) const = 0;
+  /// Whether the device computes it: a kernel of device meta does nothing.
+  bool computes_on(Device device) const { return !device.is_meta() && has(device.type); }
+  ServedBy served_by() const { return served_by_; }
   virtual size_t call_size() const = 0;  // a plugin's idea of the call struct must have it too
   virtual void fill(DeviceType type, AnyFunction function) = 0;
 
@@ -36,7 +42,7 @@ class KernelSlot {
   static KernelSlot* find(std::string_view name);
 
  protected:
-  constexpr explicit KernelSlot(const char* name) : name_(name) {}
+  constexpr KernelSlot(const char* name, ServedBy served_by) : name_(name), served_by_(served_by) {}
   ~KernelSlot() = default;
   void enter_list();
 
@@ -44,6 +50,7 @@ class KernelSlot {
   const char* name_;
   KernelSlot* next_ = nullptr;
   bool listed_ = false;
+  ServedBy served_by_;
 };
 
 /// A slot: constant-initialised, so that registrations in any order of files find it ready.
@@ -52,7 +59,7 @@ class Kernel final : public KernelSlot {
  public:
   using Function = void (*)(const Call&);
 
-  constexpr explicit Kernel(const char* name) : KernelSlot(name) {
+  constexpr explicit Kernel(const char* name, ServedBy served_by = ServedBy::All) : KernelSlot(name, served_by) {
     functions_[int(DeviceType::Meta)] = [](const Call&) {};
   }
 

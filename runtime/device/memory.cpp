@@ -9,17 +9,17 @@
 namespace tessera::tensor {
 
 StreamHandle current_stream(Device device) {
-  return device.is_cuda() ? Context::current().streams.get(device.index) : nullptr;
+  return has_streams(device) ? Context::current().streams.get(device.index) : nullptr;
 }
 
 void set_current_stream(Device device, StreamHandle stream) {
-  check(device.is_cuda() && device.index >= 0, TensorErrorKind::Runtime, "device ", device.str(), " has no streams");
+  check(has_streams(device) && device.index >= 0, TensorErrorKind::Runtime, "device ", device.str(), " has no streams");
   Context::current().streams.set(device.index, stream);
 }
 
 Launch launch_on(Device device, const char* slot) {
   const DeviceBackend* backend = device_backend(device.type);
-  if (!device.is_cuda() || backend == nullptr) return {device, nullptr, {}};
+  if (backend == nullptr || !backend->traits.has_streams) return {device, nullptr, {}};
   const Context& context = Context::current();
   const uint32_t number = context.launches != nullptr && slot != nullptr ? context.launches->note(slot) : 0;
   return {device, context.streams.get(device.index), {backend->error_word(device), number}};
@@ -35,7 +35,7 @@ bool launches_wait() {
 
 void wait_for_launch(Device device) {
   const DeviceBackend* backend = device_backend(device.type);
-  if (!device.is_cuda() || backend->capture_status(device, current_stream(device)) != CaptureStatus::None) return;
+  if (!has_streams(device) || backend->capture_status(device, current_stream(device)) != CaptureStatus::None) return;
   backend->synchronize_stream(device, current_stream(device));
   raise_reported(device);
 }

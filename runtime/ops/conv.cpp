@@ -7,13 +7,13 @@
 
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
+#include "runtime/class_text.h"
 #include "runtime/context.h"
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/norm_layers.h"
-#include "runtime/ops/out_types.h"
 #include "runtime/ops/views.h"
 #include "runtime/ops/windows.h"
 
@@ -188,23 +188,17 @@ void check_kernel(const Form& f) {
 }
 
 // In the words of the library that computes these numbers in PyTorch.
-// "torch.cuda.FloatTensor"
-std::string class_of(const Tensor& t) {
-  return t.device().is_cuda() ? text("torch.cuda.", scalar_type_name(t.dtype()), "Tensor")
-                              : text(class_text(t.dtype()));
-}
-
 void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor& bias, bool transposed) {
   const DType type = input.dtype();
   const bool in_library = type == kFloat32 || is_half(type);
   const auto check_same = [&](const char* role, const Tensor& other) {
     check(other.dtype() == type && other.device() == input.device(), TensorErrorKind::Runtime, "Input type (",
-          class_of(input), ") and ", role, " type (", class_of(other), ") should be the same",
+          class_text(input.dtype(), input.device()), ") and ", role, " type (", class_text(other.dtype(), other.device()), ") should be the same",
           in_library && input.device().is_cpu()
               ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor")
               : "");
   };
-  if (kSmallTypes.has(type) && input.device().is_cuda()) refuse_type(input, "slow_conv2d_cuda");
+  if (kSmallTypes.has(type) && !traits_of(input.device()).products.has(type)) refuse_type(input, "slow_conv2d_cpu");
   if (in_library || is_complex(type)) {
     check_same("weight", weight);
     if (bias) check_same("bias", *bias);

@@ -1,11 +1,11 @@
 // Rows of a table by their number.
 // compile: small (seldom in a step, and the kernel takes longer)
 #include "runtime/autograd/record.h"
+#include "runtime/class_text.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
 #include "runtime/ops/batching.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/out_types.h"
 #include "runtime/ops/index_along.h"
 #include "runtime/ops/indexing.h"
 #include "runtime/ops/norm_layers.h"
@@ -20,8 +20,7 @@ struct Embedding {
     check(weight.dim() == 2, TensorErrorKind::Runtime, "'weight' must be 2-D");
     check(indices.dtype() == kInt64 || indices.dtype() == kInt32, TensorErrorKind::Runtime,
           "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
-          indices.device().is_cuda() ? text("torch.cuda.", scalar_type_name(indices.dtype()), "Tensor")
-                                     : class_text(indices.dtype()),
+          class_text(indices.dtype(), indices.device()),
           " instead (while checking arguments for embedding)");
     check_one_device("wrapper_CUDA__index_select", {{"self", weight}, {"index", indices}});
     Dims sizes(indices.sizes());

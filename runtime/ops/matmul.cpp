@@ -41,7 +41,7 @@ Matrix as_matrix(const Tensor& t) {
 void check_types(const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(a.dtype()),
         " but found ", scalar_type_name(b.dtype()));
-  check(!is_bool(a.dtype()) || a.device().is_cuda(), TensorErrorKind::NotImplemented,
+  check(!is_bool(a.dtype()) || words_are_cudas(a.device()), TensorErrorKind::NotImplemented,
         "\"addmm_impl_cpu_\" not implemented for 'Bool'");
   if (a.device() != b.device()) [[unlikely]]
     fail_two_devices(a.device(), b.device());
@@ -61,7 +61,7 @@ void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
 
 // What a device's library has no products of, in the words of PyTorch's kernel. Without elements none is asked for.
 void check_kernel_type(const Tensor& out, const char* kernel) {
-  if (out.device().is_cuda() && out.numel() > 0 && (!is_differentiable(out.dtype()) || kSmallTypes.has(out.dtype())))
+  if (!out.device().is_cpu() && out.numel() > 0 && !traits_of(out.device()).products.has(out.dtype()))
     fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(out.dtype()), '\'');
 }
 
@@ -195,7 +195,7 @@ void check_batch_types(const Tensor& a, const Tensor& b, const char* kernel) {
     check(a.dtype() == b.dtype(), TensorErrorKind::Runtime, "expected scalar type ", scalar_type_name(b.dtype()),
           " but found ", scalar_type_name(a.dtype()));
   if (!small) check_same_products(a, b);
-  check(!small || !is_bool(a.dtype()) || a.device().is_cuda(), TensorErrorKind::NotImplemented, '"', kernel,
+  check(!small || !is_bool(a.dtype()) || words_are_cudas(a.device()), TensorErrorKind::NotImplemented, '"', kernel,
         "\" not implemented for 'Bool'");
   check_types(a, b);
 }
@@ -251,7 +251,7 @@ struct Mv {
           'x', a.sizes()[1], "), vec (", v.sizes()[0], ')');
     check(a.dtype() == v.dtype(), TensorErrorKind::Runtime, "addmv input tensors must have the same dtype, but got ",
           scalar_type_name(v.dtype()), ", ", scalar_type_name(a.dtype()), ", and ", scalar_type_name(v.dtype()));
-    check(!is_bool(a.dtype()) || a.numel() == 0 || a.device().is_cuda(), TensorErrorKind::NotImplemented,
+    check(!is_bool(a.dtype()) || a.numel() == 0 || words_are_cudas(a.device()), TensorErrorKind::NotImplemented,
           "\"addmv_impl_cpu\" not implemented for 'Bool'");
     if (!is_bool(a.dtype())) check_types(a, v);
     return {{a.sizes()[0]}, a};

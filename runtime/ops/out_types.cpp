@@ -59,9 +59,4 @@ void check_sum_in_place(const OpCall&, const Tensor& self, const Meta& result) {
         self.sizes(), " and output tensor size ", Ints(result.sizes), " should match");
 }
 
-std::string class_text(DType t) {
-  const char* const name = facts(t).class_in_messages;
-  return name ? name : text("torch.", scalar_type_name(t), "Tensor");
-}
-
 }  // namespace tessera::tensor

@@ -14,7 +14,5 @@ void check_out_type(const OutRule& rule, std::string_view name, DType result, DT
 std::string out_words(const char* words, std::string_view name, DType result, DType out);
 /// OpFacts::check_in_place for addmm and its kin: throws unless self has the shape of the result.
 void check_sum_in_place(const OpCall& call, const Tensor& self, const Meta& result);
-/// "torch.FloatTensor", "CPUBoolType": some types have a class in PyTorch, others only a name.
-std::string class_text(DType t);
 
 }  // namespace tessera::tensor

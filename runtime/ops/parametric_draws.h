@@ -57,6 +57,6 @@ extern Kernel<EqualKeysCall> equal_keys_kernel;
 /// Fills `out`, of any floating dtype and layout, from parameters that have its shape.
 void draw_there(Parametric of, const Tensor& out, std::initializer_list<Tensor> parameters, RandomState state);
 /// Whether a device has kernels for these.
-inline bool draws_parametric(Device device) { return device.is_cuda() && parametric_kernel.has(device.type); }
+inline bool draws_parametric(Device device) { return parametric_kernel.computes_on(device); }
 
 }  // namespace tessera::tensor

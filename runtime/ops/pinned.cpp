@@ -10,7 +10,7 @@ namespace {
 
 // Null: there is no device that would copy.
 const DeviceBackend* pinning_backend() {
-  const DeviceBackend* backend = device_backend(DeviceType::Cuda);
+  const DeviceBackend* backend = device_backend(accelerator());
   return backend == nullptr || backend->device_count() == 0 ? nullptr : backend;
 }
 
@@ -23,7 +23,7 @@ bool is_pinned(const Tensor& t) {
 }
 
 Tensor empty_pinned(Ints sizes, DType dtype) {
-  resolve_device(Device(DeviceType::Cuda));
+  resolve_device(Device(accelerator()));
   const DeviceBackend* backend = pinning_backend();
   size_t bytes = size_t(numel_of(sizes)) * item_size(dtype);
   void* memory = backend->allocate_pinned(bytes);

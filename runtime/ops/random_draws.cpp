@@ -45,20 +45,21 @@ void seed_everywhere(uint64_t seed) {
   Context& context = Context::current();
   context.generator().manual_seed(seed);
   // A generator that a device gets later begins with this seed too. Where nothing draws on devices there is none yet.
-  if (!random_kernel.has(DeviceType::Cuda)) return;
-  for (int i = 0; i < device_backend(DeviceType::Cuda)->device_count(); i++)
-    context.generator(Device(DeviceType::Cuda, i)).manual_seed(seed);
+  const DeviceType type = accelerator();
+  if (!random_kernel.has(type)) return;
+  for (int i = 0; i < device_backend(type)->device_count(); i++)
+    context.generator(Device(type, i)).manual_seed(seed);
 }
 
 DeviceGenerator* drawing_there(Device device, const Generator* given) {
   if (draws_on_host()) return nullptr;
-  if (!device.is_cuda()) {
+  if (!has_generators(device)) {
     check(given == nullptr || given->place() == nullptr || device.is_meta(), TensorErrorKind::Runtime,
-          "Expected a 'cpu' device type for generator but found 'cuda'");
+          "Expected a 'cpu' device type for generator but found '", name(accelerator()), "'");
     return nullptr;
   }
   check(given == nullptr || given->place() != nullptr, TensorErrorKind::Runtime,
-        "Expected a 'cuda' device type for generator but found 'cpu'");
+        "Expected a '", name(device.type), "' device type for generator but found 'cpu'");
   return given != nullptr ? given->place() : &Context::current().generator(device);
 }
 

@@ -69,7 +69,7 @@ struct RmsNorm {
     const Tensor w = weight.value_or(Tensor());
     const double eps = eps_or_default(eps_given, input.dtype());
     // The CPU's PyTorch makes it of other ops, and its last one gives the name.
-    const char* node = input.device().is_cuda()                        ? "FusedRmsNormBackward0"
+    const char* node = words_are_cudas(input.device())                 ? "FusedRmsNormBackward0"
                        : arithmetic_of(input.dtype()) != input.dtype() ? "ToCopyBackward0"
                                                                        : "MulBackward0";
     record(out, node, {&input, &w}, keep(input, w, inverse), [normal, eps](Sweep& s) {

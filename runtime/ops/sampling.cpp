@@ -26,7 +26,7 @@ Tensor on_host(const Tensor& out) {
 struct Bernoulli {
   static Meta shape(const Tensor& self, Generator*) {
     if (self.numel()) {
-      check(!self.device().is_cuda() || is_floating(self.dtype()), TensorErrorKind::Runtime,
+      check(!words_are_cudas(self.device()) || is_floating(self.dtype()), TensorErrorKind::Runtime,
             "expected probabilities tensor to have floating type, got ", scalar_type_name(self.dtype()));
       if (is_complex(self.dtype())) refuse_type(self, "bernoulli_tensor_cpu_self_");
       require_type(kFloatTypes, self, "bernoulli_tensor_cpu_p_");
@@ -35,7 +35,7 @@ struct Bernoulli {
   }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
     if (self.numel() == 0) return;
-    if (DeviceGenerator* place = drawing_there(self.device(), generator); place && coins_kernel.has(DeviceType::Cuda))
+    if (DeviceGenerator* place = drawing_there(self.device(), generator); place && coins_kernel.computes_on(self.device()))
       return toss_there(out, self, *place);
     const Tensor p = contiguous(to_device(self, kCpu)), drawn = on_host(out);
     HostDraws draws(generator, self.device());

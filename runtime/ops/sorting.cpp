@@ -64,7 +64,7 @@ struct Sort {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool) {
     wrap_dim(dim, self.dim());
     check(!is_complex(self.dtype()), TensorErrorKind::Type,
-          self.device().is_cuda() ? "Sort currently does not support complex dtypes on CUDA."
+          words_are_cudas(self.device()) ? "Sort currently does not support complex dtypes on CUDA."
                                   : " Sort does not support complex dtypes on CPU");
     const Dims strides = dense_strides(self);
     return {Meta(self.sizes(), self.dtype(), self.device(), strides),
@@ -108,7 +108,7 @@ struct Topk {
   static TwoMetas shape(const Tensor& self, int64_t k, int64_t dim_given, bool, bool) {
     const int64_t dim = wrap_dim(dim_given, self.dim());
     check(k >= 0 && k <= length_of(self, dim), TensorErrorKind::Runtime, "selected index k out of range");
-    if (self.device().is_cuda()) require_type(kRealTypes - kBool, self, "topk_out_cuda");
+    if (words_are_cudas(self.device())) require_type(kRealTypes - kBool, self, "topk_out_cuda");
     check(!is_complex(self.dtype()), TensorErrorKind::Type, " topk does not support complex dtypes on CPU");
     check(self.dtype() != kBool, TensorErrorKind::NotImplemented, "topk does not support bool dtypes on CPU");
     Dims sizes(self.sizes());

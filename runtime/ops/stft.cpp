@@ -6,7 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
-#include "runtime/ops/out_types.h"
+#include "runtime/class_text.h"
 #include "runtime/ops/fft.h"
 #include "runtime/ops/norm_layers.h"
 #include "runtime/ops/views.h"

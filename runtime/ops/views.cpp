@@ -7,6 +7,7 @@
 
 #include "runtime/autograd/views.h"
 #include "runtime/checked.h"
+#include "runtime/class_text.h"
 #include "runtime/ops/view_ops.h"
 
 namespace tessera::tensor {
@@ -83,18 +84,10 @@ struct ReshapeAlias {
   }
 };
 
-// "torch.FloatTensor"; the dtypes that have no class of that kind are "CPUBoolType".
-std::string type_of(const Tensor& t) {
-  constexpr DTypeSet with_class = kRealTypes - DTypeSet(DType::Bool) - DTypeSet(DType::BFloat16);
-  const bool cuda = t.device().is_cuda();
-  if (!with_class.has(t.dtype())) return std::string(cuda ? "CUDA" : "CPU") + scalar_type_name(t.dtype()) + "Type";
-  return std::string(cuda ? "torch.cuda." : "torch.") + scalar_type_name(t.dtype()) + "Tensor";
-}
-
 struct Expand {
   static View shape(const Tensor& self, Ints size, bool) {
     const int64_t extra = int64_t(size.size()) - self.dim();
-    check(extra >= 0, TensorErrorKind::Runtime, "expand(", type_of(self), "{", self.sizes(), "}, size=", size,
+    check(extra >= 0, TensorErrorKind::Runtime, "expand(", class_text(self.dtype(), self.device()), "{", self.sizes(), "}, size=", size,
           "): the number of sizes provided (", size.size(),
           ") must be greater or equal to the number of dimensions in the tensor (", self.dim(), ")");
     View out{Dims(size.size()), Dims(size.size())};

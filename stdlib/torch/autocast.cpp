@@ -8,6 +8,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "runtime/autograd/engine.h"
+#include "runtime/device/traits.h"
 #include "runtime/ops.h"
 #include "stdlib/torch/torch_function.h"
 
@@ -62,7 +63,7 @@ class Caster {
 
   // Numbers of 64 bits stay, and what is on another kind of device.
   bool eligible(const Tensor& t) const {
-    return t.device().is_cuda() == cuda_ && is_floating(t.dtype()) && t.dtype() != kFloat64;
+    return tensor::autocasts_as_cuda(t.device()) == cuda_ && is_floating(t.dtype()) && t.dtype() != kFloat64;
   }
   DType lower() const { return state_.autocast.dtypes[cuda_]; }
 
@@ -121,7 +122,7 @@ class Caster {
 // The kind of device whose lists count for a call: 0 and 1, or neither.
 std::optional<bool> device_of(const TorchState& state, std::span<const Value> values) {
   bool found[2] = {};
-  for (const Tensor* t : tensors_of(state, values)) found[t->device().is_cuda()] = true;
+  for (const Tensor* t : tensors_of(state, values)) found[tensor::autocasts_as_cuda(t->device())] = true;
   for (const bool cuda : {true, false})
     if (found[cuda] && state.autocast.on[cuda]) return cuda;
   return {};
@@ -190,7 +191,7 @@ bool call_autocast(Interpreter& in, OpFunction& function, const Args& args, Valu
 
 namespace {
 
-bool is_cuda_name(const Value& v) { return text_of(v) == "cuda"; }
+bool names_cuda(const Value& v) { return text_of(v) == "cuda"; }
 
 // Of a function in the language that PyTorch's lists name: whether it has to go by _autocast.
 Value autocasts(Interpreter& in, const Args& args) {
@@ -223,7 +224,7 @@ Value autocast(Interpreter& in, const Args& args) {
 Value get_autocast(Interpreter& in, const Args& args) {
   const TorchState& state = torch_state(in);
   const AutocastModes& modes = state.autocast;
-  const bool cuda = is_cuda_name(args[0]);
+  const bool cuda = names_cuda(args[0]);
   return make_tuple(in, {Value::boolean(modes.on[cuda]), state.dtypes[static_cast<int>(modes.dtypes[cuda])],
                          Value::boolean(modes.cache)});
 }
@@ -231,7 +232,7 @@ Value get_autocast(Interpreter& in, const Args& args) {
 Value set_autocast(Interpreter& in, const Args& args) {
   TorchState& state = torch_state(in);
   AutocastModes& modes = state.autocast;
-  const bool cuda = is_cuda_name(args[0]);
+  const bool cuda = names_cuda(args[0]);
   DType dtype;
   if (!to_dtype(in, args[2], dtype))
     throw Error(ErrorKind::TypeError, "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not " +

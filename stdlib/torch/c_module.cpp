@@ -16,6 +16,7 @@
 #include "runtime/format.h"
 #include "runtime/ops/out_types.h"
 #include "runtime/ops/random_draws.h"
+#include "runtime/class_text.h"
 #include "runtime/ops/refuse.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/cuda_module.h"
@@ -116,6 +117,12 @@ Value type_text(Interpreter& in, const Args& args) {
   return make_str(in, cpp_name(dtype));
 }
 
+// "torch.FloatTensor"
+Value class_text_of(Interpreter& in, const Args& args) {
+  const Tensor& t = expect_tensor(in, args[0], "input");
+  return make_str(in, tensor::class_text(t.dtype(), t.device()));
+}
+
 // Refuses the tensor's dtype in the name of the CPU's kernel, or of CUDA's for it.
 Value refuse_tensor(Interpreter& in, const Args& args) {
   in_torch(in, args, [&] {
@@ -153,9 +160,8 @@ Value said(Interpreter& in, const tensor::DTypeFacts& f, std::string_view what) 
   using Facts = tensor::DTypeFacts;
   static constexpr std::pair<std::string_view, const char* Facts::*> kTexts[] = {
       {"scalar_type", &Facts::scalar_type},     {"cpp_name", &Facts::cpp_name},
-      {"tensor_class", &Facts::tensor_class},   {"class_in_messages", &Facts::class_in_messages},
-      {"storage_class", &Facts::storage_class}, {"safetensors", &Facts::safetensors},
-      {"buffer", &Facts::buffer}};
+      {"tensor_class", &Facts::tensor_class},   {"storage_class", &Facts::storage_class},
+      {"safetensors", &Facts::safetensors},     {"buffer", &Facts::buffer}};
   for (const auto& [name, text] : kTexts)
     if (what == name) return f.*text != nullptr ? make_str(in, f.*text) : Value();
   if (what == "numpy_char") return f.numpy != 0 ? make_str(in, std::string_view(&f.numpy, 1)) : Value();
@@ -254,6 +260,7 @@ const Row kRows[] = {
     {"_limits(dtype)", limits_of},
     {"_dtypes(what: str)", dtypes_that_say},
     {"_type_text(dtype)", type_text},
+    {"_class_text(input)", class_text_of},
     {"_refuse_type(input, kernel: str)", refuse_tensor},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
     {"_generator_state(generator)", generator_state},

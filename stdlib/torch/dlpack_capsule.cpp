@@ -22,7 +22,6 @@ namespace tessera::stdlib {
 namespace {
 
 constexpr char kCapsuleLayout[] = "PyCapsule";
-constexpr int64_t kDlCpu = 1, kDlCuda = 2;
 constexpr uint64_t kReadOnly = 1, kIsCopy = 2;  // flags of a versioned tensor
 
 struct Capsule : Object {
@@ -75,9 +74,9 @@ Device device_of_pair(Interpreter& in, const Value& pair) {
   const Tuple* const items = as_tuple(pair);
   if (items->size != 2) throw Error(ErrorKind::RuntimeError, "dl_device must be either None or a tuple of ints");
   const int64_t kind = index(in, items->items[0]), number = index(in, items->items[1]);
-  if (kind == kDlCpu) return kCpu;
-  if (kind != kDlCuda) buffer_error("Unsupported device_type: " + std::to_string(kind));
-  return {DeviceType::Cuda, static_cast<decltype(Device::index)>(number)};
+  const std::optional<DeviceType> type = tensor::type_of_dlpack(kind);
+  if (!type) buffer_error("Unsupported device_type: " + std::to_string(kind));
+  return *type == DeviceType::Cpu ? kCpu : Device(*type, static_cast<decltype(Device::index)>(number));
 }
 
 // What is shared: t itself, or a copy where one is asked for or another device.
@@ -109,7 +108,7 @@ Value to_capsule(Interpreter& in, const Args& args, bool versioned, bool read_on
                                           std::string(type_name(in, args[0])));
   return in_torch(in, args, [&] {
     const Tensor& t = tensor_of(args[0]);
-    if (!t.device().is_cpu() && !t.device().is_cuda()) buffer_error("Cannot pack tensors on " + t.device().str());
+    if (tensor::dlpack_type(t.device().type) == 0) buffer_error("Cannot pack tensors on " + t.device().str());
     if (t.has_math_bits()) buffer_error("Can't export tensors with the conjugate bit set");
     const Tensor shared = to_be_shared(in, detached_alias(t), args[1], args[2]);
     Capsule* const capsule = new_capsule(in, versioned);
@@ -146,9 +145,9 @@ Value from_capsule(Interpreter& in, const Args& args) {
 Value device_pair(Interpreter& in, const Args& args) {
   Device device;
   if (!to_device(in, args[0], device)) throw Error(ErrorKind::TypeError, "a device is needed");
-  if (!device.is_cpu() && !device.is_cuda()) buffer_error("Cannot pack tensors on " + device.str());
-  return make_tuple(
-      in, {Value::integer(device.is_cuda() ? kDlCuda : kDlCpu), Value::integer(std::max<int64_t>(device.index, 0))});
+  const int64_t type = tensor::dlpack_type(device.type);
+  if (type == 0) buffer_error("Cannot pack tensors on " + device.str());
+  return make_tuple(in, {Value::integer(type), Value::integer(std::max<int64_t>(device.index, 0))});
 }
 
 }  // namespace

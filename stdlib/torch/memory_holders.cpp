@@ -12,6 +12,7 @@
 #include "lang/vm/provenance.h"
 #include "lang/vm/vm.h"
 #include "runtime/autograd/node.h"
+#include "runtime/device/traits.h"
 #include "stdlib/torch/convert.h"
 
 namespace tessera::stdlib {
@@ -61,7 +62,7 @@ class Search {
   }
 
   void visit_tensor(const Tensor& t, const std::string& name) {
-    if (!t.defined() || !t.device().is_cuda()) return;
+    if (!t.defined() || !tensor::has_streams(t.device())) return;
     if (storages_.insert(&t.storage()).second) rows_.push_back({name, t, t.storage().bytes()});
     if (const AutogradMeta* meta = t.impl()->autograd; meta != nullptr && meta->grad.defined())
       visit_tensor(meta->grad, name + ".grad");

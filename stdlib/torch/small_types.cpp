@@ -213,9 +213,9 @@ Value make_generator(Interpreter& in, Type* type, const Args& args) {
       if (!to_device(in, args[0], device))
         throw Error(ErrorKind::TypeError, "Generator(): argument 'device' (position 1) must be torch.device, not " +
                                               std::string(type_name(in, args[0])));
-      if (device.is_cuda()) device = resolve_device(device);
+      if (device.type == tensor::accelerator()) device = resolve_device(device);
     });
-    if (!device.is_cpu() && !device.is_cuda())
+    if (!device.is_cpu() && !tensor::has_generators(device))
       throw Error(ErrorKind::RuntimeError,
                   std::string("Device type ") + name(device.type) + " has no generator of its own");
   }

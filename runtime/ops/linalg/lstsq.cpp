@@ -19,7 +19,7 @@ using namespace linalg;
 using MaybeName = std::optional<std::string>;
 
 LapackCall::Driver driver_of(const MaybeName& name, Device device) {
-  if (device.is_cuda()) {
+  if (!traits_of(device).solves_deficient) {
     check(name.value_or("gels") == "gels", TensorErrorKind::Runtime,
           "torch.linalg.lstsq: parameter `driver` should be one of (gels)");
     return LapackCall::Gels;

@@ -15,7 +15,7 @@
 
 #include "runtime/context.h"
 #include "runtime/device/backend.h"
-#include "runtime/device/cuda_plugin.h"
+#include "runtime/device/plugin_loader.h"
 #include "tests/cuda/agreement/compare.h"
 
 namespace tessera::agreement {

@@ -3,6 +3,7 @@
 
 #include "runtime/autograd/engine.h"
 #include "runtime/autograd/node.h"
+#include "runtime/class_text.h"
 #include "runtime/device/accelerator_error.h"
 #include "runtime/device/generator.h"
 #include "runtime/device/memory.h"
@@ -127,4 +128,46 @@ TEST_CASE("a slot that a device lacks says so") {
   const Tensor x = to_device(numbers({4}), kFirst);
   CHECK_THROWS_WITH_AS(cumsum(x, 0), "Could not run 'aten::cumsum' with arguments from the 'CUDA' backend.",
                        TensorError);
+}
+
+// A backend that answers otherwise, and the ops that do otherwise then.
+TEST_CASE("what a device can do, and how it refuses, its backend says") {
+  const Device place(DeviceType::Ref, 0);
+  DeviceBackend table = kHostBackend;
+  register_device_backend(place.type, &table);
+  const auto refusal = [&](const Tensor& t, auto op) {
+    try {
+      const Tensor there = to_device(t, place);
+      op(there);
+    } catch (const TensorError& error) {
+      return error.message();
+    }
+    return std::string();
+  };
+  const auto sorted = [&] {
+    return refusal(zeros(Dims{2}, kComplex64), [](const Tensor& t) { argsort(t, 0, false); });
+  };
+  const auto squared = [&] {
+    return refusal(zeros(Dims{2, 2}, kInt64), [](const Tensor& t) { matmul(t, t); });
+  };
+  CHECK(accelerator() == DeviceType::Cuda);  // the first that a plugin could bring
+  CHECK(sorted() == " Sort does not support complex dtypes on CPU");
+  CHECK(squared() == "Could not run 'aten::mm' with arguments from the 'Ref' backend.");
+  CHECK(class_text(kFloat32, place) == "torch.FloatTensor");
+  CHECK(refusal(zeros(Dims{1}, kFloat32), [&](const Tensor&) { set_current_stream(place, nullptr); }) ==
+        "device ref:0 has no streams");
+
+  table.traits = {.has_streams = true, .has_generators = true, .words = Words::Cuda, .products = kFloatTypes};
+  CHECK(accelerator() == place.type);
+  CHECK(sorted() == "Sort currently does not support complex dtypes on CUDA.");
+  CHECK(squared() == "\"addmm_cuda\" not implemented for 'Long'");
+  CHECK(class_text(kFloat32, place) == "torch.ref.FloatTensor");
+  CHECK(class_text(DType::BFloat16, place) == "RefBFloat16Type");
+  int queue;
+  set_current_stream(place, &queue);
+  CHECK(current_stream(place) == &queue);
+  set_current_stream(place, nullptr);
+  Context context;
+  CHECK(context.generator(place).initial_seed() == DeviceGenerator::kDefaultSeed);
+  register_device_backend(place.type, nullptr);
 }

@@ -124,6 +124,8 @@ class Devices {
     state() = &state_;
     table_ = kHostBackend;
     table_.name = "fake";
+    table_.traits = {.has_streams = true, .has_generators = true, .words = Words::Cuda};
+    table_.no_such_index = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
     table_.device_count = [] { return 2; };
     table_.allocate = allocate;
     table_.release = release;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "runtime/device/backend.h"
-#include "runtime/device/cuda_plugin.h"
+#include "runtime/device/plugin_loader.h"
 #include "runtime/device/memory.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
@@ -52,7 +52,7 @@ TEST_CASE("every slot has a kernel on the CPU") { check_slots(DeviceType::Cpu); 
 
 TEST_CASE("what the CUDA plugin lacks is on the list") {
   std::string why;
-  const DeviceBackend* backend = cuda_plugin(&why);
+  const DeviceBackend* backend = plugin_backend(DeviceType::Cuda, &why);
   if (backend == nullptr) {
     MESSAGE("no CUDA plugin: ", why);
     CHECK(std::getenv("TESSERA_CUDA_PLUGIN") == nullptr);

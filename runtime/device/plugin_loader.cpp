@@ -1,5 +1,5 @@
 // compile: small (runs once)
-#include "runtime/device/cuda_plugin.h"
+#include "runtime/device/plugin_loader.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -15,7 +15,25 @@
 namespace tessera::tensor {
 namespace {
 
-constexpr const char* kFileName = "libtessera_cuda.so";
+// A device type whose backend is a file of its own, and PyTorch's error where a build has none.
+struct PluginFile {
+  DeviceType type;
+  const char *name, *variable;  // null: there is no such plugin yet
+  TensorErrorKind kind;
+  const char* missing;
+};
+constexpr PluginFile kPlugins[] = {
+    {DeviceType::Cuda, "libtessera_cuda.so", "TESSERA_CUDA_PLUGIN", TensorErrorKind::Assertion,
+     "Torch not compiled with CUDA enabled"},
+    {DeviceType::Mps, nullptr, nullptr, TensorErrorKind::Runtime,
+     "PyTorch is not linked with support for mps devices"},
+};
+
+const PluginFile* plugin_of(DeviceType type) {
+  for (const PluginFile& plugin : kPlugins)
+    if (plugin.type == type) return &plugin;
+  return nullptr;
+}
 
 std::string program_folder() {
   char path[4096];
@@ -46,15 +64,15 @@ struct Opened {
   std::string why;
 };
 
-void* open_library(std::string& why) {
-  std::string places[4];
-  if (const char* named = std::getenv("TESSERA_CUDA_PLUGIN"); named != nullptr && *named != 0) {
+void* open_library(const PluginFile& plugin, std::string& why) {
+  std::string places[3];
+  if (const char* named = std::getenv(plugin.variable); named != nullptr && *named != 0) {
     places[0] = named;
   } else {
     const std::string folder = program_folder();
-    places[0] = folder + "/" + kFileName;
-    places[1] = folder + "/../lib/" + kFileName;
-    places[2] = kFileName;
+    places[0] = folder + "/" + plugin.name;
+    places[1] = folder + "/../lib/" + plugin.name;
+    places[2] = plugin.name;
   }
   for (const std::string& place : places) {
     if (place.empty()) continue;
@@ -64,13 +82,13 @@ void* open_library(std::string& why) {
   return nullptr;
 }
 
-Opened open_plugin() {
+Opened open_plugin(const PluginFile& plugin) {
   Opened opened;
-  void* library = open_library(opened.why);
+  void* library = open_library(plugin, opened.why);
   if (library == nullptr) return opened;
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntryName));
   const PluginHost host = {TESSERA_INTERFACE, throw_for_plugin, throw_for_device};
-  opened.backend = take_plugin(entry == nullptr ? nullptr : entry(host), host.interface, DeviceType::Cuda, opened.why);
+  opened.backend = take_plugin(entry == nullptr ? nullptr : entry(host), host.interface, plugin.type, opened.why);
   return opened;
 }
 
@@ -93,11 +111,31 @@ const DeviceBackend* take_plugin(const Plugin* plugin, uint64_t interface, Devic
   return plugin->backend;
 }
 
-const DeviceBackend* cuda_plugin(std::string* why) {
-  // A process service: opened once, by whichever interpreter asks first, and never closed.
-  static const Opened opened = open_plugin();
-  if (why != nullptr) *why = opened.why;
-  return opened.backend;
+DeviceType first_plugin_type() { return kPlugins[0].type; }
+
+const DeviceBackend* plugin_backend(DeviceType type, std::string* why) {
+  // A process service: each opened once, by whichever interpreter asks first, and never closed.
+  struct Service {
+    std::once_flag once;
+    Opened opened;
+  };
+  static Service services[std::size(kPlugins)];
+  const PluginFile* plugin = plugin_of(type);
+  if (plugin == nullptr || plugin->name == nullptr) return nullptr;
+  Service& service = services[plugin - kPlugins];
+  std::call_once(service.once, [&] { service.opened = open_plugin(*plugin); });
+  if (why != nullptr) *why = service.opened.why;
+  return service.opened.backend;
+}
+
+void fail_no_backend(DeviceType type) {
+  const PluginFile* plugin = plugin_of(type);
+  if (plugin == nullptr) fail_no_kernel("empty.memory_format", type);
+  std::string why;
+  plugin_backend(type, &why);
+  TensorError error(plugin->kind, plugin->missing);
+  if (!why.empty()) error.add_note(text("no ", backend_name(type), " plugin: ", why));
+  throw error;
 }
 
 }  // namespace tessera::tensor
