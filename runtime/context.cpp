@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/device/generator.h"
+#include "runtime/device/traits.h"
 #include "runtime/error.h"
 #include "runtime/fuse/launch_queue.h"
 #include "runtime/random.h"

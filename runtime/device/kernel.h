@@ -20,7 +20,7 @@ namespace tessera::tensor {
 
 [[noreturn]] void fail_no_kernel(const char* family, DeviceType type);
 
-/// Which backends have to fill a slot. Tests look.
+/// Which backends have to fill a slot; whether they do is tested.
 enum class ServedBy : uint8_t { All, Host, Devices };
 
 /// What can be said of a slot without its call's type. All slots form one list, which they enter with their first kernel.

@@ -2,7 +2,7 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<SleepCall> sleep_kernel("sleep");
+constinit Kernel<SleepCall> sleep_kernel("sleep", ServedBy::Devices);
 
 static const KernelRegistration known{sleep_kernel};
 

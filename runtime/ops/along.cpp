@@ -150,7 +150,7 @@ struct Running {
     const DType type = running_type(self, dtype);
     if (self.dim() && self.numel())
       require_type(kAllTypes - kBool, type, self.device(),
-                   kOp == AlongCall::Sum ? "cumsum_out_cpu" : "cumprod_out_cpu");
+                   kOp == AlongCall::Sum ? KernelName("cumsum_out_cpu", "cumsum_cuda") : KernelName("cumprod_out_cpu", "cumprod_cuda"));
     return {self.sizes(), type, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
@@ -197,12 +197,12 @@ Tensor cumprod(const Tensor& x, int64_t dim, MaybeType dtype) {
 }
 Tensor max(const Tensor& x) {
   check_not_empty("max", x, {});
-  require_type(kAllTypes - kComplexTypes, x, "max_all");
+  require_type(kAllTypes - kComplexTypes, x, {"max_all", "max_all_cuda"});
   return reduce(r_amax, {x, dim_mask(x, {}), false, {}, kOfAll, "MaxBackward1"});
 }
 Tensor min(const Tensor& x) {
   check_not_empty("min", x, {});
-  require_type(kAllTypes - kComplexTypes, x, "min_all");
+  require_type(kAllTypes - kComplexTypes, x, {"min_all", "min_all_cuda"});
   return reduce(r_amin, {x, dim_mask(x, {}), false, {}, kOfAll, "MinBackward1"});
 }
 

@@ -13,8 +13,9 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<AttentionCall> attention_kernel("attention");
-constinit Kernel<AttentionGradCall> attention_grad_kernel("attention_backward");
+// The CPU's attention is made of products and softmax, whose order of sums is PyTorch's.
+constinit Kernel<AttentionCall> attention_kernel("attention", ServedBy::Devices);
+constinit Kernel<AttentionGradCall> attention_grad_kernel("attention_backward", ServedBy::Devices);
 
 namespace {
 

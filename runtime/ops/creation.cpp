@@ -16,8 +16,9 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<StepsCall> steps_kernel("steps");
-constinit Kernel<TrianglePlacesCall> triangle_places_kernel("triangle_places");
+// The CPU computes linspace and logspace without a kernel, and finds the places of triangles in a mask.
+constinit Kernel<StepsCall> steps_kernel("steps", ServedBy::Devices);
+constinit Kernel<TrianglePlacesCall> triangle_places_kernel("triangle_places", ServedBy::Devices);
 static const KernelRegistration steps_known{steps_kernel};
 static const KernelRegistration places_known{triangle_places_kernel};
 namespace {
@@ -276,7 +277,7 @@ bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, b
   return true;
 }
 
-void check_steps(int64_t steps, DType type, Device device, const char* kernel) {
+void check_steps(int64_t steps, DType type, Device device, KernelName kernel) {
   check(steps >= 0, TensorErrorKind::Runtime, "number of steps must be non-negative");
   if (is_bool(type) || kSmallTypes.has(type)) refuse_type(type, device, kernel);
 }

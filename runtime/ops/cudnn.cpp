@@ -4,7 +4,7 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<CudnnCall> cudnn_kernel("cudnn");
+constinit Kernel<CudnnCall> cudnn_kernel("cudnn", ServedBy::Devices);
 
 namespace {
 

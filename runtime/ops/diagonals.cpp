@@ -44,7 +44,7 @@ Tensor diag(const Tensor& self, int64_t offset) {
 Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(reshape(self, {-1}), offset, -2, -1); }
 Tensor trace(const Tensor& self) {
   check(self.dim() == 2, TensorErrorKind::Runtime, "trace: expected a matrix, but got tensor with dim ", self.dim());
-  if (is_bool(self.dtype())) refuse_type(self, "trace");
+  if (is_bool(self.dtype())) refuse_type(self, {"trace", "trace_cuda"});
   return sum(diagonal(self));
 }
 

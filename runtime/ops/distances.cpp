@@ -26,7 +26,7 @@ Dims batch_of(const Tensor& t) { return Dims(t.sizes().first(t.sizes().size() - 
 
 /// Of tensors whose batches are the same.
 struct Distances {
-  static constexpr TypeRule types{kMeasured, "cdist"};
+  static constexpr TypeRule types{kMeasured, {"cdist", "cdist_cuda"}};
   static Meta shape(const Tensor& a, const Tensor& b, double) {
     Dims sizes(a.sizes());
     sizes[sizes.size() - 1] = b.size(-2);
@@ -41,7 +41,7 @@ struct Distances {
 };
 
 struct PairDistances {
-  static constexpr TypeRule types{kMeasured, "pdist"};
+  static constexpr TypeRule types{kMeasured, {"pdist", "pdist_cuda"}};
   static Meta shape(const Tensor& rows, double) {
     const int64_t n = rows.sizes()[0];
     return Meta({n * (n - 1) / 2}, rows);
@@ -104,7 +104,7 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
     check(is_floating(t->dtype()), TensorErrorKind::Runtime, "cdist only supports floating-point dtypes, ", name,
           " got: ", scalar_type_name(t->dtype()));
   check(p >= 0, TensorErrorKind::Runtime, "cdist only supports non-negative p values");
-  if (a_given.dtype() != b_given.dtype()) require_type(kMeasured, a_given, "cdist");
+  if (a_given.dtype() != b_given.dtype()) require_type(kMeasured, a_given, {"cdist", "cdist_cuda"});
   check(a_given.dtype() == b_given.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(a_given.dtype()), " but found ", scalar_type_name(b_given.dtype()));
   check_one_device("wrapper_CUDA___cdist_forward", {{"x1", a_given}, {"x2", b_given}});

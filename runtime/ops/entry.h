@@ -60,7 +60,7 @@ enum class Forward : unsigned char {
 /// The dtypes that an op takes, and the kernel's name in PyTorch's refusal: "sort" not implemented for 'ComplexFloat'.
 struct TypeRule {
   DTypeSet set;
-  const char* kernel;
+  KernelName kernel;
 };
 
 namespace detail {

@@ -94,7 +94,7 @@ struct DirichletGrad {
 };
 
 struct SampleDirichlet {
-  static constexpr TypeRule types{kSingles, "dirichlet"};
+  static constexpr TypeRule types{kSingles, {"dirichlet", "gamma_cuda"}};
   static Meta shape(const Tensor& self, Generator*) { return {self.sizes(), self.dtype(), self.device()}; }
   // Gamma draws of one scale, divided by their sum.
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {

@@ -74,7 +74,8 @@ void check_softmax_gradient(const char* name, const Tensor& grad, const Tensor& 
         "Expected tensor for argument #1 'grad' to have same ", "size as tensor for argument #2 'output'; but ",
         grad.sizes(), " does not equal ", output.sizes(), " (while checking arguments for ", name, "_backward)");
   const bool along_last = wrap_dim(dim, grad.dim()) + 1 >= grad.dim();
-  require_type(kFloatTypes, grad, text(name, "_backward_", along_last ? "lastdim_" : "", "kernel_impl").c_str());
+  const std::string kernel = text(name, "_backward_", along_last ? "lastdim_" : "", "kernel_impl");
+  require_type(kFloatTypes, grad, {kernel.c_str(), "host_softmax_backward"});
   check(grad.dtype() == output.dtype(), TensorErrorKind::Runtime, "expected scalar type ",
         scalar_type_name(grad.dtype()), " but found ", scalar_type_name(output.dtype()));
 }

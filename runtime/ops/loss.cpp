@@ -87,7 +87,7 @@ struct MseLoss {
 };
 
 struct BinaryCrossEntropy {
-  static constexpr TypeRule types{kFloatTypes, "binary_cross_entropy"};
+  static constexpr TypeRule types{kFloatTypes, {"binary_cross_entropy", "binary_cross_entropy_out_cuda"}};
   static Meta shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight, int64_t reduction) {
     check(target.dtype() == self.dtype(), TensorErrorKind::Runtime, "Found dtype ", scalar_type_name(target.dtype()),
           " but expected ", scalar_type_name(self.dtype()));
@@ -228,7 +228,7 @@ struct NllLoss {
   static std::array<Meta, 2> shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
-    require_type(kFloatTypes, self, self.dim() <= 2 ? "nll_loss_out_frame" : "nll_loss2d_forward_out_frame");
+    require_type(kFloatTypes, self, self.dim() <= 2 ? KernelName("nll_loss_out_frame", "nll_loss_forward_reduce_cuda_kernel_2d") : KernelName("nll_loss2d_forward_out_frame", "nll_loss2d_forward_kernel"));
     return {Meta(reduced_shape(target.sizes(), reduction), self), Meta(target.sizes(), self)};
   }
   static void run(const Tensor& out, const Tensor& counts, const Tensor& self, const Tensor& target_given,
@@ -309,7 +309,7 @@ struct CrossEntropy {
   static std::array<Meta, 3> shape(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
-    require_type(kFloatTypes, self, "log_softmax_lastdim_kernel_impl");
+    require_type(kFloatTypes, self, {"log_softmax_lastdim_kernel_impl", "host_softmax"});
     const Meta each(target.sizes(), self.dtype() == kFloat64 ? kFloat64 : kFloat32, self.device());
     return {Meta(reduction == kNone ? target.sizes() : Ints(), self), each, each};
   }

@@ -59,19 +59,21 @@ void check_mm_shapes(const char* op, const Tensor& a, const Tensor& b) {
         a.sizes()[0], 'x', a.sizes()[1], " and ", b.sizes()[0], 'x', b.sizes()[1], ')');
 }
 
-// What a device's library has no products of, in the words of PyTorch's kernel. Without elements none is asked for.
-void check_kernel_type(const Tensor& out, const char* kernel) {
+constexpr KernelName kAddmm = {"addmm_impl_cpu_", "addmm_cuda"};
+
+// Refuses dtypes of which the device has no products. Without elements none is asked for.
+void check_kernel_type(const Tensor& out, KernelName kernel) {
   if (!out.device().is_cpu() && out.numel() > 0 && !traits_of(out.device()).products.has(out.dtype()))
-    fail(TensorErrorKind::NotImplemented, '"', kernel, "\" not implemented for '", scalar_type_name(out.dtype()), '\'');
+    refuse_type(out, kernel);
 }
 
 void run_gemm(const Tensor& out, const Tensor& a, const Tensor& b, double alpha = 1, double beta = 0,
-              const char* kernel = nullptr);
+              KernelName kernel = {});
 
 // PyTorch has products of two matrices and convolutions of float8, and convolutions of complex32.
-[[gnu::cold]] void refuse_small_product(const Tensor& out, const char* kernel) {
-  if (kernel == nullptr && (out.dim() == 3 || is_float8(out.dtype()))) return;  // 3: of a convolution
-  refuse_type(out, kernel ? kernel : "addmm_impl_cpu_");
+[[gnu::cold]] void refuse_small_product(const Tensor& out, KernelName kernel) {
+  if (!kernel && (out.dim() == 3 || is_float8(out.dtype()))) return;  // 3: of a convolution
+  refuse_type(out, kernel ? kernel : kAddmm);
 }
 
 // Four real products of the parts.
@@ -115,10 +117,10 @@ GemmCall gemm_of(const Tensor& out, const Tensor& a_given, const Matrix& a, cons
 
 // out (contiguous, ... x m x n) = alpha * a b + beta * out
 void run_gemm(const Tensor& out, const Tensor& a_given, const Tensor& b_given, double alpha, double beta,
-              const char* kernel) {
+              KernelName kernel) {
   if (out.numel() == 0) return;
   if (kSmallTypes.has(out.dtype()) && a_given.sizes().back() != 0) refuse_small_product(out, kernel);
-  check_kernel_type(out, kernel != nullptr ? kernel : out.dim() == 3 ? "baddbmm_cuda" : "addmm_cuda");
+  check_kernel_type(out, kernel ? kernel : out.dim() == 3 ? KernelName("bmm", "baddbmm_cuda") : kAddmm);
   if (is_complex(out.dtype()) && out.device().is_cpu()) return run_complex_gemm(out, a_given, b_given, alpha, beta);
   const Matrix a = as_matrix(a_given), b = as_matrix(b_given);
   const GemmCall c = gemm_of(out, a_given, a, b, alpha, beta);
@@ -258,7 +260,7 @@ struct Mv {
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& v) {
     run_gemm(out.view_of({out.numel(), 1}, {1, 1}), a, v.view_of({v.numel(), 1}, {v.strides()[0], 1}), 1, 0,
-             "addmv_impl_cuda");
+             "addmv_impl_cpu");
   }
   static void grad(Tensor& out, const Tensor& a, const Tensor& v) {
     record(out, "MvBackward0", {&a, &v}, Kept<2>{{keep_if(v.is_tracked(), a), keep_if(a.is_tracked(), v)}},

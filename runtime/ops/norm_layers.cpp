@@ -280,12 +280,12 @@ struct Channels {
 
 void refuse_integers(const Tensor& input, bool training) {
   if (input.numel() == 0 || is_differentiable(input.dtype())) return;
-  refuse_type(input, input.device().is_cuda() && !training ? "batch_norm_elementwise_cuda" : "batch_norm");
+  refuse_type(input, KernelName("batch_norm", training ? "batch_norm_stats_cuda" : "batch_norm_elementwise_cuda"));
 }
 
 /// The result, and of each channel the mean and 1 / sqrt(var + eps) that it was made with.
 struct BatchNorm {
-  static constexpr TypeRule types{kFloatTypes, "batch_norm"};
+  static constexpr TypeRule types{kFloatTypes, {"batch_norm", "batch_norm_stats_cuda"}};
   static std::array<Meta, 3> shape(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
                                    const MaybeTensor& running_mean, const MaybeTensor& running_var, bool training,
                                    double, double) {

@@ -11,7 +11,8 @@
 namespace tessera::tensor {
 
 constinit Kernel<OptimizerCall> optimizer_kernel("optimizer_step");
-constinit Kernel<OptimizerListCall> optimizer_list_kernel("optimizer_steps");
+// The CPU moves one parameter after the other.
+constinit Kernel<OptimizerListCall> optimizer_list_kernel("optimizer_steps", ServedBy::Devices);
 
 namespace {
 

@@ -7,10 +7,11 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<ParametricCall> parametric_kernel("random_by_parameters");
-constinit Kernel<WeightsCall> weights_kernel("random_weights");
-constinit Kernel<PlacesCall> places_kernel("random_places");
-constinit Kernel<EqualKeysCall> equal_keys_kernel("random_equal_keys");
+// The CPU's ops draw without a kernel, from one generator in the order of the memory; a permutation is drawn as swaps.
+constinit Kernel<ParametricCall> parametric_kernel("random_by_parameters", ServedBy::Devices);
+constinit Kernel<WeightsCall> weights_kernel("random_weights", ServedBy::Devices);
+constinit Kernel<PlacesCall> places_kernel("random_places", ServedBy::Devices);
+constinit Kernel<EqualKeysCall> equal_keys_kernel("random_equal_keys", ServedBy::Devices);
 
 namespace {
 

@@ -69,7 +69,8 @@ DType promote(const Operand* in, int first, int count) {
   if (is_bool(type) && facts.bool_words) fail(TensorErrorKind::NotImplemented, facts.bool_words);
   if (is_complex(type) && facts.complex_words) fail(facts.complex_kind, facts.complex_words);
   if (is_float8(type) && facts.float8_number_kernel) refuse_type(type, device, facts.float8_number_kernel);
-  refuse_type(type, device, facts.kernel ? facts.kernel : text(row.name, "_cpu").c_str());
+  const std::string usual = text(row.name, "_cpu");
+  refuse_type(type, device, facts.kernel ? facts.kernel : KernelName(usual.c_str()));
 }
 
 // In place a result must fit; the words of a row with bounds name the C++ type.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "runtime/ops/facts.h"
+#include "runtime/ops/kernel_name.h"
 #include "runtime/ops/node_name.h"
 #include "runtime/ops/pointwise.h"
 
@@ -79,7 +80,7 @@ enum class EmptySteps : unsigned char { Fresh, Kept, KeptOfIntegers };
 /// see the call's operands; they stand in row_ways.h.
 struct RowFacts {
   // ---- dtypes, and PyTorch's words for the others ----
-  const char* kernel = nullptr;  // in '"abs_cpu" not implemented for 'Bool''; null: the row's name and "_cpu"
+  KernelName kernel = {};        // in '"abs_cpu" not implemented for 'Bool''; null: the row's name and "_cpu"
   DTypeSet types = {};           // instead of those of the class
   DTypeSet and_types = {}, but_types = {};
   const char* complex_words = nullptr;
@@ -87,8 +88,7 @@ struct RowFacts {
   const char* complex_in_place_words = nullptr;
   const char* bool_words = nullptr;
   void (*refuse_bools)(const Operand* in, int count) = nullptr;  // called where an operand is bool
-  const char* float8_number_kernel =
-      nullptr;  // the kernel that PyTorch lacks for float8 beside a number; float8 tensors are taken
+  KernelName float8_number_kernel = {};  // that PyTorch lacks for float8 beside a number; float8 tensors are taken
   bool takes_bool_to_number = false;  // bools where the second operand is a number, whatever the types say
   bool bool_is_int64 = false;
 

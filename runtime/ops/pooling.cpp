@@ -16,9 +16,10 @@
 namespace tessera::tensor {
 
 constinit Kernel<MaxPoolCall> max_pool_kernel("max_pool2d");
-constinit Kernel<MaxPoolGradCall> max_pool_grad_kernel("max_pool2d_backward");
+// On the CPU scatter_add adds the gradients up in a fixed order, and means are spread as columns of windows.
+constinit Kernel<MaxPoolGradCall> max_pool_grad_kernel("max_pool2d_backward", ServedBy::Devices);
 constinit Kernel<AvgPoolCall> avg_pool_kernel("avg_pool2d");
-constinit Kernel<AvgPoolGradCall> avg_pool_grad_kernel("avg_pool2d_backward");
+constinit Kernel<AvgPoolGradCall> avg_pool_grad_kernel("avg_pool2d_backward", ServedBy::Devices);
 
 namespace {
 
@@ -80,7 +81,7 @@ Window pool_window(Ints kernel, Ints stride, Ints padding, Ints dilation) {
 
 /// The largest elements and their places in the plane.
 struct MaxPool {
-  static constexpr TypeRule types{kRealTypes - kBool, "max_pool2d"};
+  static constexpr TypeRule types{kRealTypes - kBool, {"max_pool2d", "max_pool2d_with_indices_out_cuda_frame"}};
   static std::array<Meta, 2> shape(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation,
                                    bool ceil_mode) {
     check(self.dim() == 3 || self.dim() == 4, TensorErrorKind::Runtime,
@@ -161,7 +162,7 @@ struct AvgPool {
     check(!divisor || *divisor != 0, TensorErrorKind::Runtime, "divisor must be not zero");
     const Dims sizes = pooled_shape(self, pool_window(kernel, stride, padding, {}), ceil_mode);
     const Meta meta(sizes, self.dtype(), self.device(), suggested_strides(self, sizes));
-    if (self.dtype() != kInt64) require_type(kFloatTypes, self, "avg_pool2d");
+    if (self.dtype() != kInt64) require_type(kFloatTypes, self, {"avg_pool2d", "avg_pool2d_out_cuda_frame"});
     return meta;
   }
   static void run(const Tensor& out, const Tensor& self, Ints kernel, Ints stride, Ints padding, bool,
@@ -273,7 +274,7 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     none[none.size() - 2] = pick(output_size, 0, 1), none.back() = pick(output_size, 1, 1);
     return Tensor::empty(none, self.dtype(), self.device());
   }
-  if (self.numel() > 0 && sized) require_type(kFloatTypes, self, "adaptive_avg_pool2d");
+  if (self.numel() > 0 && sized) require_type(kFloatTypes, self, {"adaptive_avg_pool2d", "adaptive_avg_pool2d_cuda"});
   Tensor out = self;
   for (int d = 0; d < 2; d++) {
     const int64_t dim = self.dim() - 2 + d, size = self.sizes()[dim], wanted = pick(output_size, d, 1);
@@ -355,7 +356,7 @@ std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, Ints kern
 Tensor max_pool1d(const Tensor& self, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   check_line_pool(self, kernel, stride, padding, dilation, ceil_mode);
   const bool alone = !needs_grad(self);  // without places, and always row by row
-  if (alone) require_type(kFloatTypes, self, "max_pool1d_impl");
+  if (alone) require_type(kFloatTypes, self, {"max_pool1d_impl", "max_pool2d_with_indices_out_cuda_frame"});
   return std::get<0>(
       max_pool1d_with_indices(alone ? contiguous(self) : self, kernel, stride, padding, dilation, ceil_mode));
 }

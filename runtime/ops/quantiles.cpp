@@ -83,7 +83,7 @@ Tensor quantile_number(const Tensor& self, double q, optional<int64_t> dim, bool
 
 /// The bin of an element is computed in its own dtype: at the edges that decides, and it is what PyTorch does.
 struct Histc {
-  static constexpr TypeRule types{kFloatTypes, "histogram_cpu"};
+  static constexpr TypeRule types{kFloatTypes, {"histogram_cpu", "histc"}};
 
   static Meta shape(const Tensor& self, int64_t bins, const Scalar&, const Scalar&) {
     check(bins > 0, TensorErrorKind::Runtime, "torch.histogram(): bins must be > 0, but got ", bins,

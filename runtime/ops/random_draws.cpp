@@ -10,9 +10,10 @@
 
 namespace tessera::tensor {
 
-constinit Kernel<RandomCall> random_kernel("random");
-constinit Kernel<CoinsCall> coins_kernel("random_coins");
-constinit Kernel<DropoutCall> dropout_kernel("dropout");
+// The CPU's ops draw without a kernel, from one generator in the order of the memory; dropout multiplies by a mask.
+constinit Kernel<RandomCall> random_kernel("random", ServedBy::Devices);
+constinit Kernel<CoinsCall> coins_kernel("random_coins", ServedBy::Devices);
+constinit Kernel<DropoutCall> dropout_kernel("dropout", ServedBy::Devices);
 
 namespace {
 

@@ -21,7 +21,8 @@ namespace tessera::tensor {
 
 using namespace reduction;
 
-constinit Kernel<ReduceCall> variance_kernel("variance");
+// The CPU takes the mean first and then the squares, whose bits are PyTorch's.
+constinit Kernel<ReduceCall> variance_kernel("variance", ServedBy::Devices);
 // It has a name in a program whose backends do without it.
 static const KernelRegistration<ReduceCall> known{variance_kernel, DeviceType::Meta, [](const ReduceCall&) {}};
 
@@ -247,7 +248,8 @@ void run_complex(int id, const Tensor& out, const Request& r) {
 }  // namespace
 
 [[gnu::cold]] static void refuse_type_of(const ReduceRow& row, DType type, Device device) {
-  refuse_type(type, device, row.facts.kernel ? row.facts.kernel : text(row.name, "_cpu").c_str());
+  const std::string usual = text(row.name, "_cpu");
+  refuse_type(type, device, row.facts.kernel ? row.facts.kernel : KernelName(usual.c_str()));
 }
 
 Meta meta_of(int id, const Request& r) {

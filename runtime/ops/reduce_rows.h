@@ -2,13 +2,14 @@
 #pragma once
 
 #include "runtime/ops/facts.h"
+#include "runtime/ops/kernel_name.h"
 #include "runtime/ops/reduce.h"
 
 namespace tessera::tensor::reduction {
 
 /// In designated initialisers; what is left out is as for most rows.
 struct ReduceFacts {
-  const char* kernel = nullptr;  // in '"max_values_cpu" not implemented for ...'; null: the row's name and "_cpu"
+  KernelName kernel = {};        // in '"max_values_cpu" not implemented for ...'; null: the row's name and "_cpu"
   bool takes_small = false;      // float8 and complex32 too, beside all and any
   bool takes_complex = false;    // its parts are reduced each for itself
   const char* complex_words = nullptr;  // PyTorch's CPU refuses complex numbers in these; its CUDA takes them

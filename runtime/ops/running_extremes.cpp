@@ -61,7 +61,7 @@ struct RunningExtreme {
 
 /// The sum so far is kept as its logarithm, so nothing overflows on the way.
 struct LogCumSumExp {
-  static constexpr TypeRule types{kFloatTypes | kComplexTypes, "logcumsumexp_out_cpu"};
+  static constexpr TypeRule types{kFloatTypes | kComplexTypes, {"logcumsumexp_out_cpu", "logcumsumexp_cuda"}};
 
   static Meta shape(const Tensor& self, int64_t dim) {
     wrap_dim(dim, self.dim());

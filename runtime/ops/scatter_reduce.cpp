@@ -170,7 +170,7 @@ struct ScatterReduce {
           "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
     const bool ordered = rule == Rule::Most || rule == Rule::Least;
     const DTypeSet types = ordered ? kRealTypes : rule == Rule::Mean ? kAllTypes - kBool : kAllTypes;
-    require_type(types, self, text("scatter_gather_tensor_cpu_reduce_", reduce).c_str());
+    require_type(types, self, {text("scatter_gather_tensor_cpu_reduce_", reduce).c_str(), "cuda_scatter_gather_base_kernel_func"});
     return meta;
   }
   static Places places(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
@@ -245,7 +245,7 @@ TS_OP(
 // The same with an index for each item of a dimension.
 struct IndexReduce {
   static constexpr bool in_place = true;
-  static constexpr TypeRule types{kRealTypes, "index_func_"};
+  static constexpr TypeRule types{kRealTypes, {"index_func_", "index_reduce"}};
   static Meta shape(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                     const std::string& reduce, bool) {
     check(std::find(std::begin(kNames) + 1, std::end(kNames), reduce) != std::end(kNames), TensorErrorKind::Runtime,

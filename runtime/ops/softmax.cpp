@@ -74,9 +74,10 @@ struct Softmax {
   }
 
  private:
-  static const char* kernel_name(bool along_last) {
-    if (kLog) return along_last ? "log_softmax_lastdim_kernel_impl" : "log_softmax_kernel_impl";
-    return along_last ? "softmax_lastdim_kernel_impl" : "softmax_kernel_impl";
+  static KernelName kernel_name(bool along_last) {
+    const char* const cuda = "host_softmax";
+    if (kLog) return {along_last ? "log_softmax_lastdim_kernel_impl" : "log_softmax_kernel_impl", cuda};
+    return {along_last ? "softmax_lastdim_kernel_impl" : "softmax_kernel_impl", cuda};
   }
 };
 

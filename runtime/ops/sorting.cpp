@@ -186,7 +186,7 @@ struct Kthvalue {
 
 struct MedianDim {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
-    require_type(kRealTypes - kBool, self, "median_out");
+    require_type(kRealTypes - kBool, self, {"median_out", "median_out_impl"});
     return picked_shape(self, dim, keepdim, "median");
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim_given, bool) {
@@ -200,7 +200,7 @@ struct MedianDim {
 
 struct Median {
   static Meta shape(const Tensor& self) {
-    if (self.numel()) require_type(kRealTypes - kBool, self, "median_cpu");
+    if (self.numel()) require_type(kRealTypes - kBool, self, {"median_cpu", "median_out_impl"});
     return Meta({}, self);
   }
   static void run(const Tensor& out, const Tensor& self) { pick(out, self); }
@@ -231,7 +231,7 @@ struct Median {
 struct Mode {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
     const TwoMetas metas = picked_shape(self, dim, keepdim, "mode");
-    if (self.dim()) require_type(kRealTypes, self, "mode_cpu");  // one element is its own mode, whatever it is
+    if (self.dim()) require_type(kRealTypes, self, {"mode_cpu", "cuda_mode"});  // one element is its own mode, whatever it is
     return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {

@@ -55,10 +55,10 @@ namespace {
 using NoLayout = std::optional<Dims>;
 using Ignored = std::optional<bool>;
 
-void check_rows(int64_t rows, int64_t columns, DType type, Device device, const char* name) {
+void check_rows(int64_t rows, int64_t columns, DType type, Device device, KernelName kernel) {
   check(rows >= 0, TensorErrorKind::Runtime, "row must be non-negative, got", rows);
   check(columns >= 0, TensorErrorKind::Runtime, "col must be non-negative, got", columns);
-  require_type(DTypeSet(kInt64) | kInt32, type, device, name);
+  require_type(DTypeSet(kInt64) | kInt32, type, device, kernel);
 }
 
 // A row for each dimension.
@@ -70,7 +70,7 @@ Tensor places_of(const Tensor& mask, DType dtype) {
 
 Tensor triangle_places(bool upper, int64_t rows, int64_t columns, int64_t offset, DType type, Device given) {
   const Device device = resolve_device(given);
-  check_rows(rows, columns, type, device, upper ? "triu_indices" : "tril_indices");
+  check_rows(rows, columns, type, device, upper ? KernelName("triu_indices", "triu_indices_cuda") : KernelName("tril_indices", "tril_indices_cuda"));
   if (!triangle_places_kernel.computes_on(device)) {
     const Tensor all = ones({rows, columns}, kBool, device);
     return places_of(upper ? triu(all, offset) : tril(all, offset), type);

@@ -123,10 +123,11 @@ Value class_text_of(Interpreter& in, const Args& args) {
   return make_str(in, tensor::class_text(t.dtype(), t.device()));
 }
 
-// Refuses the tensor's dtype in the name of the CPU's kernel, or of CUDA's for it.
+// Refuses the tensor's dtype in the name of the CPU's kernel, or of CUDA's for it (KernelName).
 Value refuse_tensor(Interpreter& in, const Args& args) {
   in_torch(in, args, [&] {
-    tensor::refuse_type(expect_tensor(in, args[0], "input"), std::string(as_str(args[1])->view()).c_str());
+    const std::string cpu(as_str(args[1])->view()), cuda(args[2].is_none() ? "" : as_str(args[2])->view());
+    tensor::refuse_type(expect_tensor(in, args[0], "input"), {cpu.c_str(), cuda.empty() ? nullptr : cuda.c_str()});
   });
   return Value::none();
 }
@@ -261,7 +262,7 @@ const Row kRows[] = {
     {"_dtypes(what: str)", dtypes_that_say},
     {"_type_text(dtype)", type_text},
     {"_class_text(input)", class_text_of},
-    {"_refuse_type(input, kernel: str)", refuse_tensor},
+    {"_refuse_type(input, kernel: str, cuda=None)", refuse_tensor},
     {"_set_print_options(precision, threshold, edgeitems, linewidth, sci_mode)", set_print_options},
     {"_generator_state(generator)", generator_state},
     {"_set_generator_state(generator, state)", set_generator_state},

@@ -13,7 +13,7 @@ struct CholeskyEx {
   static std::array<Meta, 2> shape(const Tensor& a, bool, bool) {
     check_square(a, "linalg.cholesky");
     check_floating(a, "linalg.cholesky", true);
-    check_kernel(a, "cholesky_cpu");
+    check_kernel(a, {"cholesky_cpu", "cholesky_cusolver"});
     return {column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a), kInt32, a.device())};
   }
   static void run(const Tensor& l, const Tensor& info, const Tensor& a, bool upper, bool) {
@@ -80,7 +80,7 @@ struct CholeskySolve {
     check(rows(l) == rows(b), TensorErrorKind::Runtime,
           "Incompatible matrix sizes for cholesky_solve: each A matrix is ", rows(l), " by ", columns(l),
           " but each b matrix is ", rows(b), " by ", columns(b));
-    check_kernel(b, "cholesky_solve_cpu", true);
+    check_kernel(b, {"cholesky_solve_cpu", "cholesky_cuda_potrs"}, true);
     return column_major(batch(b, l) + Ints{rows(b), columns(b)}, b.dtype(), b.device());
   }
   static void run(const Tensor& x, const Tensor& b, const Tensor& l, bool upper) {
@@ -113,7 +113,7 @@ struct CholeskySolve {
 struct CholeskyInverse {
   static Meta shape(const Tensor& l, bool) {
     check_square(l, "cholesky_inverse");
-    check_kernel(l, "cholesky_inverse_out_cpu", true);
+    check_kernel(l, {"cholesky_inverse_out_cpu", "cholesky_cuda_potri"}, true);
     return column_major(l.sizes(), l.dtype(), l.device());
   }
   static void run(const Tensor& out, const Tensor& l, bool upper) {

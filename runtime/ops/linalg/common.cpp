@@ -108,7 +108,7 @@ void check_floating(const Tensor& a, const char* name, bool halves) {
         ": Low precision dtypes not supported. Got ", scalar_type_name(a.dtype()));
 }
 
-void check_kernel(const Tensor& a, const char* kernel, bool even_empty) {
+void check_kernel(const Tensor& a, KernelName kernel, bool even_empty) {
   if (a.numel() == 0 && !even_empty) return;
   require_type((kFloatTypes - kHalfTypes) | kComplexTypes, a, kernel);
 }

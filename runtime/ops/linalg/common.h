@@ -61,7 +61,7 @@ void check_square(const Tensor& a, const char* name, const char* argument = "A")
 /// Floating or complex; halves are refused too unless `halves`.
 void check_floating(const Tensor& a, const char* name, bool halves = false);
 /// The dtypes that LAPACK has, in the words of the kernel that PyTorch would have called: without elements most ops call none.
-void check_kernel(const Tensor& a, const char* kernel, bool even_empty = false);
+void check_kernel(const Tensor& a, KernelName kernel, bool even_empty = false);
 /// Sizes of A X = B, or X A = B.
 void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* name);
 void check_same_type(const Tensor& a, const Tensor& b, const char* name, const char* a_name = "A",

@@ -94,7 +94,7 @@ DType eigen_type(const Tensor& a, const char* name) {
   check(is_differentiable(a.dtype()), TensorErrorKind::Runtime, "Unknown Complex ScalarType for ",
         scalar_type_name(a.dtype()));
   check_square(a, name);
-  check_kernel(a, "linalg_eig_out_cpu", true);
+  check_kernel(a, {"linalg_eig_out_cpu", "linalg_eig_cuda"}, true);
   return complex_type(real_type(a.dtype()));
 }
 

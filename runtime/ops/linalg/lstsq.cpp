@@ -182,7 +182,7 @@ struct LdlFactorEx {
   static std::array<Meta, 3> shape(const Tensor& a, bool, bool) {
     check_square(a, "torch.linalg.ldl_factor_ex");
     check_floating(a, "torch.linalg.ldl_factor_ex", true);
-    check_kernel(a, "ldl_factor_kernel_cpu");
+    check_kernel(a, {"ldl_factor_kernel_cpu", "ldl_factor_looped_cusolver"});
     return {column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a) + Ints{rows(a)}, kInt32, a.device()),
             Meta(batch_of(a), kInt32, a.device())};
   }
@@ -238,7 +238,7 @@ struct LdlSolve {
     check(pivots.sizes() == ld.sizes().first(size_t(ld.dim()) - 1), TensorErrorKind::Runtime,
           "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
           pivots.sizes(), " instead");
-    check_kernel(ld, "ldl_solve_kernel_cpu");
+    check_kernel(ld, {"ldl_solve_kernel_cpu", "ldl_solve_looped_cusolver"});
     return column_major(batch(ld, b) + Ints{rows(b), columns(b)}, b.dtype(), b.device());
   }
   static void run(const Tensor& x, const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian) {

@@ -14,7 +14,7 @@ void check_lu(const Tensor& a, bool pivot, const char* name) {
         ": Expected tensor with 2 or more dimensions. Got size: ", a.sizes(), " instead");
   check(pivot || a.numel() == 0, TensorErrorKind::Runtime,
         "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
-  check_kernel(a, "lu_cpu");
+  check_kernel(a, {"lu_cpu", "lu_factor_cusolver"});
 }
 
 void factor(const Tensor& lu, const Tensor& pivots, const Tensor& info, const Tensor& a) {
@@ -168,7 +168,7 @@ struct LuSolve {
     check(pivots.sizes() == lu.sizes().first(size_t(lu.dim()) - 1), TensorErrorKind::Runtime,
           "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
           pivots.sizes(), " instead");
-    check_kernel(lu, "linalg.lu_solve_cpu");
+    check_kernel(lu, {"linalg.lu_solve_cpu", "lu_solve_cusolver"});
     const Dims sizes = batch(lu, b) + Ints{rows(b), columns(b)};
     return left ? column_major(sizes, b.dtype(), b.device()) : Meta(sizes, b);
   }

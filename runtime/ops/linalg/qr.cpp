@@ -154,7 +154,7 @@ struct Ormqr {
     check(a.dim() == c.dim(), TensorErrorKind::Runtime, name,
           "Expected other to have the same number of dimensions as input, but got other.ndim equal to ", c.dim(),
           " and input.ndim is equal to ", a.dim());
-    check_kernel(a, "ormqr_cpu", true);
+    check_kernel(a, {"ormqr_cpu", "orgmr_cuda"}, true);
     return column_major(c.sizes(), c.dtype(), c.device());
   }
   static void run(const Tensor& out, const Tensor& a, const Tensor& tau, const Tensor& c, bool left, bool adjoint) {

@@ -40,7 +40,7 @@ struct SolveEx {
     check_matrix(a, "linalg.solve");
     const Tensor right = vector ? unsqueeze(b.view_of(b.sizes(), b.strides()), -1) : b;
     check_solvable(a, right, left, "linalg.solve");
-    check_kernel(a, "lu_cpu");
+    check_kernel(a, {"lu_cpu", "lu_factor_cusolver"});
     const Dims batch = broadcast_shapes(batch_of(right), batch_of(a));
     const Dims sizes = vector ? batch + Ints{rows(right)} : batch + Ints{rows(right), columns(right)};
     return {left ? column_major(sizes, b.dtype(), b.device()) : Meta(sizes, b),
@@ -195,7 +195,7 @@ struct Det {
   static Meta shape(const Tensor& a) {
     check_square(a, "linalg.det");
     check_floating(a, "linalg.det", true);
-    check_kernel(a, "lu_cpu");
+    check_kernel(a, {"lu_cpu", "lu_factor_cusolver"});
     return {batch_of(a), a};
   }
   static void run(const Tensor& out, const Tensor& a) {

@@ -19,7 +19,7 @@ void check_svd(const Tensor& a, const MaybeName& driver) {
   check_floating(a, "linalg.svd", true);
   check(!driver, TensorErrorKind::Runtime,
         "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
-  check_kernel(a, "linalg_svd_cpu");
+  check_kernel(a, {"linalg_svd_cpu", "svd_cuda_gesvdj"});
 }
 
 void run_svd(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& a, char job) {
@@ -273,7 +273,7 @@ struct Polar {
   static std::array<Meta, 2> shape(const Tensor& a) {
     check_matrix(a, "linalg.polar");
     check_floating(a, "linalg.polar", true);
-    check_kernel(a, "linalg_svd_cpu");
+    check_kernel(a, {"linalg_svd_cpu", "svd_cuda_gesvdj"});
     check(rows(a) >= columns(a), TensorErrorKind::Runtime,
           "linalg.polar: input must have at least as many rows as columns, but got ", rows(a), " by ", columns(a),
           " matrices");

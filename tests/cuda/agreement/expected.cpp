@@ -26,9 +26,6 @@ constexpr Expected kExpected[] = {
 #undef ON_CUDA
 #undef FACTORS
 #undef LEFT
-#define MISSING(BACKEND, SLOT, REASON) {Expected::Kind::Missing, #BACKEND "/" SLOT, "", REASON},
-#include "tests/ops/missing_kernels.def"
-#undef MISSING
 };
 
 // What stands between two texts, where `text` begins with the first; else empty.
@@ -51,16 +48,11 @@ bool refuses(const Expected& line, std::string_view error) {
 std::span<const Expected> all_expected() { return kExpected; }
 
 int expectation(const Call& call, const std::string& error, const std::string& differs) {
-  const std::string_view slot =
-      between(error, "NotImplementedError: Could not run 'aten::", "' with arguments from the 'CUDA'");
   for (size_t k = 0; k < std::size(kExpected); k++) {
     const Expected& line = kExpected[k];
     switch (line.kind) {
       case Expected::Kind::Refused:
         if (refuses(line, error)) return int(k);
-        break;
-      case Expected::Kind::Missing:
-        if (!slot.empty() && line.what == "cuda/" + std::string(slot)) return int(k);
         break;
       case Expected::Kind::Unordered:
       case Expected::Kind::Unwritten:

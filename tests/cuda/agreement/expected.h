@@ -10,8 +10,8 @@ namespace tessera::agreement {
 
 /// Why one call in many ends otherwise on CUDA than on the CPU.
 struct Expected {
-  enum class Kind { Refused, Missing, Differs, Left, Unordered, Unwritten, OnCuda, Ties, Near, Factors } kind;
-  const char* what;    // a kernel that refuses dtypes, a slot that is missing, an entry
+  enum class Kind { Refused, Differs, Left, Unordered, Unwritten, OnCuda, Ties, Near, Factors } kind;
+  const char* what;    // a kernel that refuses dtypes, an entry
   const char* detail;  // the dtypes, -, the beginning of the difference, a part of the call's label, a product
   const char* reason;
 };

@@ -17,8 +17,7 @@ std::string elements_differ(const Tensor& expected, const Tensor& got, const std
 /// t with each floating element moved by its last bit up or down, in another pattern for each trial, without gaps.
 Tensor last_bits_changed(const Tensor& t, int trial);
 
-/// Whether two errors are others: PyTorch names dtypes and kernels by their device ("torch.cuda.FloatTensor",
-/// "bincount_cuda"), and which of several indices that are out of range is told follows the order of the threads.
+/// Whether two errors are others: PyTorch names classes by their device ("torch.cuda.FloatTensor"), and which of several indices that are out of range is told follows the order of the threads.
 bool errors_differ(const std::string& cpu, const std::string& cuda);
 
 }  // namespace tessera::agreement

@@ -9,6 +9,7 @@
 #include "runtime/device/memory.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pointwise_functions.h"
+#include "runtime/ops/sorting.h"
 #include "runtime/ops/views.h"
 #include "tests/unit/runtime/fake_device.h"
 
@@ -109,6 +110,7 @@ TEST_CASE("a kernel's fault is raised by the next synchronisation, once, and the
 }
 
 TEST_CASE("each device has a generator that the host counts on") {
+  fake::Devices devices;
   Context context;
   DeviceGenerator& first = context.generator(kFirst);
   CHECK(&first == &context.generator(kFirst));
@@ -154,7 +156,7 @@ TEST_CASE("what a device can do, and how it refuses, its backend says") {
   CHECK(sorted() == " Sort does not support complex dtypes on CPU");
   CHECK(squared() == "Could not run 'aten::mm' with arguments from the 'Ref' backend.");
   CHECK(class_text(kFloat32, place) == "torch.FloatTensor");
-  CHECK(refusal(zeros(Dims{1}, kFloat32), [&](const Tensor&) { set_current_stream(place, nullptr); }) ==
+  CHECK(refusal(zeros(Dims{2}, kFloat32), [&](const Tensor&) { set_current_stream(place, nullptr); }) ==
         "device ref:0 has no streams");
 
   table.traits = {.has_streams = true, .has_generators = true, .words = Words::Cuda, .products = kFloatTypes};

@@ -1,4 +1,4 @@
-// Every slot has a kernel on the CPU; what the CUDA plugin lacks is on a list with reasons (tests/ops/missing_kernels.def).
+// Every slot has the kernels that it says (ServedBy): on the CPU, and in the CUDA plugin.
 // The plugin fills its slots on any machine, so this needs no GPU; without a plugin that part says so and passes, unless
 // TESSERA_CUDA_PLUGIN names one (scripts/test cuda does).
 #include <doctest/doctest.h>
@@ -17,40 +17,23 @@ using namespace tessera::tensor;
 
 namespace {
 
-std::set<std::string> known_to_be_missing(std::string_view backend) {
-  std::set<std::string> slots;
-#define MISSING(BACKEND, SLOT, REASON) \
-  if (backend == #BACKEND) slots.insert(SLOT);
-#include "tests/ops/missing_kernels.def"
-#undef MISSING
-  return slots;
-}
-
-// Prints what the backend lacks and compares it with the list.
+// Compares what the backend fills with what each slot says.
 void check_slots(DeviceType type) {
-  std::set<std::string> listed = known_to_be_missing(name(type));
+  const ServedBy other = type == DeviceType::Cpu ? ServedBy::Devices : ServedBy::Host;
   int filled = 0;
   for (KernelSlot* slot = KernelSlot::first(); slot != nullptr; slot = slot->next()) {
-    if (slot->has(type)) {
-      filled++;
-      INFO("'", std::string(slot->name()), "' has a kernel on ", std::string(name(type)), ": take it off the list");
-      CHECK(listed.erase(slot->name()) == 0);
-    } else {
-      INFO("'", std::string(slot->name()), "' has no kernel on ", std::string(name(type)),
-           ": write one, or say in tests/ops/missing_kernels.def why not");
-      CHECK(listed.erase(slot->name()) == 1);
-      MESSAGE(std::string(name(type)), " lacks ", std::string(slot->name()));
-    }
+    filled += slot->has(type);
+    INFO("the slot '", std::string(slot->name()), "' and ", std::string(name(type)), ": fill it, or say at the slot by whom it is served");
+    CHECK(slot->has(type) == (slot->served_by() != other));
   }
-  for (const std::string& slot : listed) FAIL_CHECK("the list names a slot that there is not: ", slot);
   CHECK(filled > 0);
 }
 
 }  // namespace
 
-TEST_CASE("every slot has a kernel on the CPU") { check_slots(DeviceType::Cpu); }
+TEST_CASE("every slot that the host serves has a kernel on the CPU") { check_slots(DeviceType::Cpu); }
 
-TEST_CASE("what the CUDA plugin lacks is on the list") {
+TEST_CASE("every slot that devices serve has a kernel in the CUDA plugin") {
   std::string why;
   const DeviceBackend* backend = plugin_backend(DeviceType::Cuda, &why);
   if (backend == nullptr) {
