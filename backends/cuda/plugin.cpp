@@ -250,10 +250,10 @@ DeviceBackend make_table() {
 extern "C" __attribute__((visibility("default"))) const tessera::tensor::Plugin* tessera_plugin(
     const tessera::tensor::PluginHost& host) {
   using namespace tessera::tensor;
-  if (host.interface != TESSERA_INTERFACE) return nullptr;
+  if (host.interface != interface_number()) return nullptr;
   static const PluginHost kept = host;
   cuda::host = &kept;
   static const DeviceBackend table = cuda::make_table();
-  static const Plugin plugin = {TESSERA_INTERFACE, &table, cuda::kernel_list()};
+  static const Plugin plugin = {interface_number(), &table, cuda::kernel_list()};
   return &plugin;
 }

@@ -2,8 +2,8 @@
 //
 // Each sees of the other only these structs. The program gives a way to raise; the plugin gives a table of functions
 // (DeviceBackend) and a list of kernels by the names of their slots, which the program walks to fill its slots. Both say
-// first which text of the runtime's headers and op tables they were built from (cmake/Interface.cmake makes that number),
-// so a plugin that numbers ops or lays out calls otherwise is refused before anything else of it is looked at.
+// first how calls and tables lie in memory where they were built (layout.h, a number), so a plugin that numbers ops or lays
+// out calls otherwise is refused before anything else of it is looked at.
 #pragma once
 
 #include <cstdint>

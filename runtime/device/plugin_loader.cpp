@@ -87,7 +87,7 @@ Opened open_plugin(const PluginFile& plugin) {
   void* library = open_library(plugin, opened.why);
   if (library == nullptr) return opened;
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntryName));
-  const PluginHost host = {TESSERA_INTERFACE, throw_for_plugin, throw_for_device};
+  const PluginHost host = {interface_number(), throw_for_plugin, throw_for_device};
   opened.backend = take_plugin(entry == nullptr ? nullptr : entry(host), host.interface, plugin.type, opened.why);
   return opened;
 }

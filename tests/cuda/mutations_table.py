@@ -13,7 +13,7 @@ def in_file(file, *faults, compile=()):
 MUTATIONS = [
     # ---- what the program asks of the plugin, and where it runs ----
     *in_file('plugin.cpp',
-        ('a plugin of another build', 'softmax', r'plugin = \{TESSERA_INTERFACE', 'plugin = {TESSERA_INTERFACE + 1'),
+        ('a plugin of another build', 'softmax', r'plugin = \{interface_number\(\)', 'plugin = {interface_number() + 1'),
         ('devices are counted each time', 'devices are counted once', r'int device_count\(\) \{ return devices\(\)\.count; \}',
          'int device_count() { int n = 0; check_call(cudaGetDeviceCount(&n)); return devices().count ? n : 0; }')),
     *in_file('cmake/Interface.cmake',
