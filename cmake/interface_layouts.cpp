@@ -24,7 +24,7 @@ struct Structure {
   std::set<std::string> names;  // what its members' types name
 };
 
-std::map<std::string, Structure> structures;           // by their name without namespaces: "IndexCall::Mode"
+std::map<std::string, Structure> structures;             // by their name without namespaces: "IndexCall::Mode"
 std::vector<std::pair<std::string, std::string>> slots;  // name, call
 
 // The words and signs of a source, without comments and preprocessor lines.
@@ -132,8 +132,9 @@ class Reader {
 
   // Up to its semicolon, or past the body of a function. Data members are noted.
   void read_declaration(Structure* own, const std::string& type = "") {
-    static const std::set<std::string> kNoData = {"static", "friend",   "using",   "template", "typedef", "explicit", "operator", "class",
-                                                  "extern", "constexpr", "virtual", "union",    "inline",  "~",        "TS_ON_BOTH"};
+    static const std::set<std::string> kNoData = {"static",   "friend",   "using",  "template", "typedef",
+                                                  "explicit", "operator", "class",  "extern",   "constexpr",
+                                                  "virtual",  "union",    "inline", "~",        "TS_ON_BOTH"};
     Words all, members;
     std::string last = "";
     int angles = 0;
@@ -224,8 +225,11 @@ void write(std::ostream& out) {
     out << "  all.type<" << name << ">(\"" << name << "\");\n";
     for (const std::string& member : s.members)
       if (s.is_enum) out << "  all.enumerator(\"" << member << "\", int64_t(" << name << "::" << member << "));\n";
-      else if (member[0] == '&') out << "  all.member<decltype(" << name << "::" << member.substr(1) << ")>(\"" << member << "\");\n";
-      else out << "  all.member<decltype(" << name << "::" << member << ")>(\"" << member << "\", offsetof(" << name << ", " << member << "));\n";
+      else if (member[0] == '&')
+        out << "  all.member<decltype(" << name << "::" << member.substr(1) << ")>(\"" << member << "\");\n";
+      else
+        out << "  all.member<decltype(" << name << "::" << member << ")>(\"" << member << "\", offsetof(" << name
+            << ", " << member << "));\n";
   }
   out << "  add_rows(all);\n  return all.number;\n}\n\n}  // namespace tessera::tensor\n#pragma GCC diagnostic pop\n";
 }

@@ -58,8 +58,7 @@ Managed* share(const Tensor& t) {
   check(f.of_class != DTypeClass::Bits, TensorErrorKind::Runtime, "Bit types are not supported by dlpack");
   check(!f.is_packed && (f.dlpack != 0 || f.of_class == DTypeClass::Signed), TensorErrorKind::Runtime, f.scalar_type,
         " type is not supported by dlpack");
-  check(dlpack_type(t.device().type) != 0, TensorErrorKind::Runtime, "Cannot pack tensors on ",
-        t.device().str());
+  check(dlpack_type(t.device().type) != 0, TensorErrorKind::Runtime, "Cannot pack tensors on ", t.device().str());
   return &(new Shared<Managed>(t))->managed;
 }
 

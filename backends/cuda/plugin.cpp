@@ -229,8 +229,7 @@ DeviceBackend make_table() {
                   .autocasts_as_cuda = true,
                   .words = Words::Cuda,
                   .products = kFloatTypes | kComplexTypes};
-  table.no_such_index =
-      "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
+  table.no_such_index = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
   table.device_count = device_count;
   table.why_none = why_none;
   table.properties = properties;

@@ -196,7 +196,8 @@ void SavedTensor::fail_changed(const Node* owner) const {
   fail(
       TensorErrorKind::Runtime,
       "one of the variables needed for gradient computation has been modified by an inplace operation: [",
-      class_text(tensor_.dtype(), tensor_.device()), ' ', tensor_.sizes(), "]", from, " is at version ", tensor_.version(), "; expected version ", version_, " instead. Hint: ",
+      class_text(tensor_.dtype(), tensor_.device()), ' ', tensor_.sizes(), "]", from, " is at version ",
+      tensor_.version(), "; expected version ", version_, " instead. Hint: ",
       traced
           ? "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed "
             "in there or anywhere later. Good luck!"

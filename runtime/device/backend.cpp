@@ -54,8 +54,7 @@ Device resolve_device(Device device) {
   const int count = backend->device_count();
   if (count == 0) fail(TensorErrorKind::Runtime, backend->why_none());
   if (device.index < 0) device.index = int8_t(Context::current().streams.device);
-  if (device.index >= count)
-    throw AcceleratorError(kInvalidDevice, backend->no_such_index);
+  if (device.index >= count) throw AcceleratorError(kInvalidDevice, backend->no_such_index);
   return device;
 }
 

@@ -73,7 +73,10 @@ struct Layouts {
     } else if constexpr (std::is_enum_v<T>) {
       add('e'), add(sizeof(T));
     } else if constexpr (std::is_arithmetic_v<T>) {
-      add(std::is_floating_point_v<T> ? 'd' : std::is_same_v<std::remove_cv_t<T>, bool> ? 'b' : std::is_signed_v<T> ? 'i' : 'u');
+      add(std::is_floating_point_v<T>                 ? 'd'
+          : std::is_same_v<std::remove_cv_t<T>, bool> ? 'b'
+          : std::is_signed_v<T>                       ? 'i'
+                                                      : 'u');
       add(sizeof(T));
     } else {
       add('c');

@@ -9,7 +9,9 @@
 namespace tessera::tensor {
 
 StreamHandle current_stream(Device device) {
-  return has_streams(device) ? Context::current().streams.get(device.index) : nullptr;
+  if (!has_streams(device)) [[likely]]
+    return nullptr;
+  return Context::current().streams.get(device.index);
 }
 
 void set_current_stream(Device device, StreamHandle stream) {

@@ -25,8 +25,7 @@ struct PluginFile {
 constexpr PluginFile kPlugins[] = {
     {DeviceType::Cuda, "libtessera_cuda.so", "TESSERA_CUDA_PLUGIN", TensorErrorKind::Assertion,
      "Torch not compiled with CUDA enabled"},
-    {DeviceType::Mps, nullptr, nullptr, TensorErrorKind::Runtime,
-     "PyTorch is not linked with support for mps devices"},
+    {DeviceType::Mps, nullptr, nullptr, TensorErrorKind::Runtime, "PyTorch is not linked with support for mps devices"},
 };
 
 const PluginFile* plugin_of(DeviceType type) {

@@ -150,7 +150,8 @@ struct Running {
     const DType type = running_type(self, dtype);
     if (self.dim() && self.numel())
       require_type(kAllTypes - kBool, type, self.device(),
-                   kOp == AlongCall::Sum ? KernelName("cumsum_out_cpu", "cumsum_cuda") : KernelName("cumprod_out_cpu", "cumprod_cuda"));
+                   kOp == AlongCall::Sum ? KernelName("cumsum_out_cpu", "cumsum_cuda")
+                                         : KernelName("cumprod_out_cpu", "cumprod_cuda"));
     return {self.sizes(), type, self.device()};
   }
   static void run(const Tensor& out, const Tensor& self, int64_t dim, MaybeType) {

@@ -189,7 +189,9 @@ std::optional<Scalar> maybe_scalar(OpCall& c, size_t i) {
 Tensor limited(const Tensor& x, const Tensor& bound, bool lower) {
   for (const Tensor* t : {&x, &bound})
     if (is_complex(t->dtype()))
-      refuse_type(promote_types(x.dtype(), bound.dtype()), x.device(), lower ? KernelName("maximum_cpu", "max_elementwise_cuda") : KernelName("minimum_cpu", "min_elementwise_cuda"));
+      refuse_type(promote_types(x.dtype(), bound.dtype()), x.device(),
+                  lower ? KernelName("maximum_cpu", "max_elementwise_cuda")
+                        : KernelName("minimum_cpu", "min_elementwise_cuda"));
   return renamed(lower ? maximum(x, bound) : minimum(x, bound), "ClampBackward0");
 }
 Tensor clamp_min_tensor(const Tensor& x, const Tensor& min) {

@@ -193,7 +193,8 @@ void check_types(const Tensor& input, const Tensor& weight, const OptionalTensor
   const bool in_library = type == kFloat32 || is_half(type);
   const auto check_same = [&](const char* role, const Tensor& other) {
     check(other.dtype() == type && other.device() == input.device(), TensorErrorKind::Runtime, "Input type (",
-          class_text(input.dtype(), input.device()), ") and ", role, " type (", class_text(other.dtype(), other.device()), ") should be the same",
+          class_text(input.dtype(), input.device()), ") and ", role, " type (",
+          class_text(other.dtype(), other.device()), ") should be the same",
           in_library && input.device().is_cpu()
               ? text(" or input should be a MKLDNN tensor and ", role, " is a dense tensor")
               : "");

@@ -260,8 +260,7 @@ void fill_from_host(const Tensor& out, F&& fill) {
 /// Whether a kernel of the device computes the elements, each from its number; then it has. `wide` in float64.
 bool fill_by_steps(const Tensor& out, int64_t steps, double start, double end, bool wide, const double* base) {
   const DType type = out.dtype();
-  if (!steps_kernel.computes_on(out.device()) || is_wide_unsigned(type) || is_complex(type) ||
-      !out.is_contiguous())
+  if (!steps_kernel.computes_on(out.device()) || is_wide_unsigned(type) || is_complex(type) || !out.is_contiguous())
     return false;
   if (is_integral(type))
     with_type(type, [&](auto tag) {  // the ends are integers, of linspace those of the dtype's range

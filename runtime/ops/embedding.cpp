@@ -20,8 +20,7 @@ struct Embedding {
     check(weight.dim() == 2, TensorErrorKind::Runtime, "'weight' must be 2-D");
     check(indices.dtype() == kInt64 || indices.dtype() == kInt32, TensorErrorKind::Runtime,
           "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ",
-          class_text(indices.dtype(), indices.device()),
-          " instead (while checking arguments for embedding)");
+          class_text(indices.dtype(), indices.device()), " instead (while checking arguments for embedding)");
     check_one_device("wrapper_CUDA__index_select", {{"self", weight}, {"index", indices}});
     Dims sizes(indices.sizes());
     sizes.push_back(weight.sizes()[1]);

@@ -228,7 +228,9 @@ struct NllLoss {
   static std::array<Meta, 2> shape(const Tensor& self, const Tensor& target, const OptionalTensor& weight,
                                    int64_t reduction, int64_t) {
     check_target(self, target, weight);
-    require_type(kFloatTypes, self, self.dim() <= 2 ? KernelName("nll_loss_out_frame", "nll_loss_forward_reduce_cuda_kernel_2d") : KernelName("nll_loss2d_forward_out_frame", "nll_loss2d_forward_kernel"));
+    require_type(kFloatTypes, self,
+                 self.dim() <= 2 ? KernelName("nll_loss_out_frame", "nll_loss_forward_reduce_cuda_kernel_2d")
+                                 : KernelName("nll_loss2d_forward_out_frame", "nll_loss2d_forward_kernel"));
     return {Meta(reduced_shape(target.sizes(), reduction), self), Meta(target.sizes(), self)};
   }
   static void run(const Tensor& out, const Tensor& counts, const Tensor& self, const Tensor& target_given,

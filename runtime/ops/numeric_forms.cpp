@@ -47,7 +47,8 @@ void float_power_kernel(OpCall& c) {
 Tensor powers_of_two(const Tensor& other, DType type) { return exp2(to_dtype(other, type)); }
 struct Ldexp {
   static Meta shape(const Tensor& self, const Tensor& other) {
-    if (is_floating(self.dtype())) require_type(kAllTypes - DTypeSet(DType::Bool), other, {"ldexp_cpu_exp", "ldexp_cuda"});
+    if (is_floating(self.dtype()))
+      require_type(kAllTypes - DTypeSet(DType::Bool), other, {"ldexp_cpu_exp", "ldexp_cuda"});
     const Tensor* inputs[] = {&self, &other};
     PromotionState promotion;
     promotion.add(self);

@@ -80,8 +80,8 @@ enum class EmptySteps : unsigned char { Fresh, Kept, KeptOfIntegers };
 /// see the call's operands; they stand in row_ways.h.
 struct RowFacts {
   // ---- dtypes, and PyTorch's words for the others ----
-  KernelName kernel = {};        // in '"abs_cpu" not implemented for 'Bool''; null: the row's name and "_cpu"
-  DTypeSet types = {};           // instead of those of the class
+  KernelName kernel = {};  // in '"abs_cpu" not implemented for 'Bool''; null: the row's name and "_cpu"
+  DTypeSet types = {};     // instead of those of the class
   DTypeSet and_types = {}, but_types = {};
   const char* complex_words = nullptr;
   TensorErrorKind complex_kind = TensorErrorKind::NotImplemented;
@@ -89,7 +89,7 @@ struct RowFacts {
   const char* bool_words = nullptr;
   void (*refuse_bools)(const Operand* in, int count) = nullptr;  // called where an operand is bool
   KernelName float8_number_kernel = {};  // that PyTorch lacks for float8 beside a number; float8 tensors are taken
-  bool takes_bool_to_number = false;  // bools where the second operand is a number, whatever the types say
+  bool takes_bool_to_number = false;     // bools where the second operand is a number, whatever the types say
   bool bool_is_int64 = false;
 
   // ---- checks ----

@@ -48,8 +48,7 @@ void seed_everywhere(uint64_t seed) {
   // A generator that a device gets later begins with this seed too. Where nothing draws on devices there is none yet.
   const DeviceType type = accelerator();
   if (!random_kernel.has(type)) return;
-  for (int i = 0; i < device_backend(type)->device_count(); i++)
-    context.generator(Device(type, i)).manual_seed(seed);
+  for (int i = 0; i < device_backend(type)->device_count(); i++) context.generator(Device(type, i)).manual_seed(seed);
 }
 
 DeviceGenerator* drawing_there(Device device, const Generator* given) {
@@ -59,8 +58,8 @@ DeviceGenerator* drawing_there(Device device, const Generator* given) {
           "Expected a 'cpu' device type for generator but found '", name(accelerator()), "'");
     return nullptr;
   }
-  check(given == nullptr || given->place() != nullptr, TensorErrorKind::Runtime,
-        "Expected a '", name(device.type), "' device type for generator but found 'cpu'");
+  check(given == nullptr || given->place() != nullptr, TensorErrorKind::Runtime, "Expected a '", name(device.type),
+        "' device type for generator but found 'cpu'");
   return given != nullptr ? given->place() : &Context::current().generator(device);
 }
 

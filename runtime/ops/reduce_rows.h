@@ -9,9 +9,9 @@ namespace tessera::tensor::reduction {
 
 /// In designated initialisers; what is left out is as for most rows.
 struct ReduceFacts {
-  KernelName kernel = {};        // in '"max_values_cpu" not implemented for ...'; null: the row's name and "_cpu"
-  bool takes_small = false;      // float8 and complex32 too, beside all and any
-  bool takes_complex = false;    // its parts are reduced each for itself
+  KernelName kernel = {};      // in '"max_values_cpu" not implemented for ...'; null: the row's name and "_cpu"
+  bool takes_small = false;    // float8 and complex32 too, beside all and any
+  bool takes_complex = false;  // its parts are reduced each for itself
   const char* complex_words = nullptr;  // PyTorch's CPU refuses complex numbers in these; its CUDA takes them
   bool refuses_integers = false;        // unless a dtype is given
   /// If the result is complex or has another dtype than the elements: row `prepared` reduces prepare(x).

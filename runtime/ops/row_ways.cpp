@@ -92,7 +92,8 @@ void check_lerp_types(const Operand* in, int count) {
   Dims shape(in[0].tensor().sizes());
   for (int k = 1; k < count; k++)
     if (in[k].is_tensor()) shape = broadcast_shapes(shape, in[k].tensor().sizes());
-  refuse_type(in[0].tensor(), in[2].is_tensor() ? KernelName("lerp_kernel_tensor", "lerp_cuda") : KernelName("lerp_kernel_scalar", "lerp_cuda"));
+  refuse_type(in[0].tensor(), in[2].is_tensor() ? KernelName("lerp_kernel_tensor", "lerp_cuda")
+                                                : KernelName("lerp_kernel_scalar", "lerp_cuda"));
 }
 
 // Integer division by zero stops before the kernel, which cannot.

@@ -35,7 +35,8 @@ struct Bernoulli {
   }
   static void run(const Tensor& out, const Tensor& self, Generator* generator) {
     if (self.numel() == 0) return;
-    if (DeviceGenerator* place = drawing_there(self.device(), generator); place && coins_kernel.computes_on(self.device()))
+    if (DeviceGenerator* place = drawing_there(self.device(), generator);
+        place && coins_kernel.computes_on(self.device()))
       return toss_there(out, self, *place);
     const Tensor p = contiguous(to_device(self, kCpu)), drawn = on_host(out);
     HostDraws draws(generator, self.device());

@@ -170,7 +170,8 @@ struct ScatterReduce {
           "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
     const bool ordered = rule == Rule::Most || rule == Rule::Least;
     const DTypeSet types = ordered ? kRealTypes : rule == Rule::Mean ? kAllTypes - kBool : kAllTypes;
-    require_type(types, self, {text("scatter_gather_tensor_cpu_reduce_", reduce).c_str(), "cuda_scatter_gather_base_kernel_func"});
+    require_type(types, self,
+                 {text("scatter_gather_tensor_cpu_reduce_", reduce).c_str(), "cuda_scatter_gather_base_kernel_func"});
     return meta;
   }
   static Places places(const Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {

@@ -65,7 +65,7 @@ struct Sort {
     wrap_dim(dim, self.dim());
     check(!is_complex(self.dtype()), TensorErrorKind::Type,
           words_are_cudas(self.device()) ? "Sort currently does not support complex dtypes on CUDA."
-                                  : " Sort does not support complex dtypes on CPU");
+                                         : " Sort does not support complex dtypes on CPU");
     const Dims strides = dense_strides(self);
     return {Meta(self.sizes(), self.dtype(), self.device(), strides),
             Meta(self.sizes(), kInt64, self.device(), strides)};
@@ -231,7 +231,8 @@ struct Median {
 struct Mode {
   static TwoMetas shape(const Tensor& self, int64_t dim, bool keepdim) {
     const TwoMetas metas = picked_shape(self, dim, keepdim, "mode");
-    if (self.dim()) require_type(kRealTypes, self, {"mode_cpu", "cuda_mode"});  // one element is its own mode, whatever it is
+    if (self.dim())
+      require_type(kRealTypes, self, {"mode_cpu", "cuda_mode"});  // one element is its own mode, whatever it is
     return metas;
   }
   static void run(const Tensor& values, const Tensor& index, const Tensor& self, int64_t dim, bool) {

@@ -232,7 +232,10 @@ struct NextAfter : Two<SpecialId::nextafter> {
 
 struct Polygamma {
   static Meta shape(int64_t n, const Tensor& self) {
-    require_type(kRealTypes, self, n == 0 ? KernelName("digamma", "digamma_cuda") : n == 1 ? KernelName("trigamma", "trigamma_cuda") : KernelName("polygamma", "polygamma_cuda"));
+    require_type(kRealTypes, self,
+                 n == 0   ? KernelName("digamma", "digamma_cuda")
+                 : n == 1 ? KernelName("trigamma", "trigamma_cuda")
+                          : KernelName("polygamma", "polygamma_cuda"));
     check(n >= 0, TensorErrorKind::Runtime, "polygamma(n, x) does not support negative n.");
     return {self.sizes(), result_type(row_of(SpecialId::polygamma_), self.dtype(), self.device()), self.device(),
             result_strides({{&self}}, self.sizes())};

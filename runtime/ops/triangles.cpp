@@ -70,7 +70,8 @@ Tensor places_of(const Tensor& mask, DType dtype) {
 
 Tensor triangle_places(bool upper, int64_t rows, int64_t columns, int64_t offset, DType type, Device given) {
   const Device device = resolve_device(given);
-  check_rows(rows, columns, type, device, upper ? KernelName("triu_indices", "triu_indices_cuda") : KernelName("tril_indices", "tril_indices_cuda"));
+  check_rows(rows, columns, type, device,
+             upper ? KernelName("triu_indices", "triu_indices_cuda") : KernelName("tril_indices", "tril_indices_cuda"));
   if (!triangle_places_kernel.computes_on(device)) {
     const Tensor all = ones({rows, columns}, kBool, device);
     return places_of(upper ? triu(all, offset) : tril(all, offset), type);

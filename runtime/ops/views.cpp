@@ -87,8 +87,8 @@ struct ReshapeAlias {
 struct Expand {
   static View shape(const Tensor& self, Ints size, bool) {
     const int64_t extra = int64_t(size.size()) - self.dim();
-    check(extra >= 0, TensorErrorKind::Runtime, "expand(", class_text(self.dtype(), self.device()), "{", self.sizes(), "}, size=", size,
-          "): the number of sizes provided (", size.size(),
+    check(extra >= 0, TensorErrorKind::Runtime, "expand(", class_text(self.dtype(), self.device()), "{", self.sizes(),
+          "}, size=", size, "): the number of sizes provided (", size.size(),
           ") must be greater or equal to the number of dimensions in the tensor (", self.dim(), ")");
     View out{Dims(size.size()), Dims(size.size())};
     for (int64_t d = int64_t(size.size()) - 1; d >= 0; d--) expand_dim(self, size, d, extra, out);

@@ -118,7 +118,8 @@ Tensor last_bits_changed(const Tensor& t, int trial) {
 }
 
 bool errors_differ(const std::string& cpu, const std::string& cuda) {
-  static const std::regex type("torch\\.cuda\\."), other_type("CUDA(?=[A-Za-z0-9]+Type)"), index("index -?[0-9]+ (is out|on a tensor)|Target -?[0-9]+ is out");
+  static const std::regex type("torch\\.cuda\\."), other_type("CUDA(?=[A-Za-z0-9]+Type)"),
+      index("index -?[0-9]+ (is out|on a tensor)|Target -?[0-9]+ is out");
   const auto plain = [](const std::string& error) {
     const std::string named = std::regex_replace(std::regex_replace(error, type, "torch."), other_type, "CPU");
     return std::regex_replace(named, index, "that is out");

@@ -149,9 +149,7 @@ TEST_CASE("what a device can do, and how it refuses, its backend says") {
   const auto sorted = [&] {
     return refusal(zeros(Dims{2}, kComplex64), [](const Tensor& t) { argsort(t, 0, false); });
   };
-  const auto squared = [&] {
-    return refusal(zeros(Dims{2, 2}, kInt64), [](const Tensor& t) { matmul(t, t); });
-  };
+  const auto squared = [&] { return refusal(zeros(Dims{2, 2}, kInt64), [](const Tensor& t) { matmul(t, t); }); };
   CHECK(accelerator() == DeviceType::Cuda);  // the first that a plugin could bring
   CHECK(sorted() == " Sort does not support complex dtypes on CPU");
   CHECK(squared() == "Could not run 'aten::mm' with arguments from the 'Ref' backend.");

@@ -125,7 +125,8 @@ class Devices {
     table_ = kHostBackend;
     table_.name = "fake";
     table_.traits = {.has_streams = true, .has_generators = true, .words = Words::Cuda};
-    table_.no_such_index = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
+    table_.no_such_index =
+        "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?";
     table_.device_count = [] { return 2; };
     table_.allocate = allocate;
     table_.release = release;

@@ -23,7 +23,8 @@ void check_slots(DeviceType type) {
   int filled = 0;
   for (KernelSlot* slot = KernelSlot::first(); slot != nullptr; slot = slot->next()) {
     filled += slot->has(type);
-    INFO("the slot '", std::string(slot->name()), "' and ", std::string(name(type)), ": fill it, or say at the slot by whom it is served");
+    INFO("the slot '", std::string(slot->name()), "' and ", std::string(name(type)),
+         ": fill it, or say at the slot by whom it is served");
     CHECK(slot->has(type) == (slot->served_by() != other));
   }
   CHECK(filled > 0);
