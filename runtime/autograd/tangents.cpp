@@ -6,6 +6,7 @@
 #include "runtime/autograd/engine.h"
 #include "runtime/ops.h"
 #include "runtime/ops/math_bits.h"
+#include "runtime/ops/pointwise.h"
 #include "runtime/ops/pointwise_grad.h"
 
 namespace tessera::tensor {
@@ -314,6 +315,15 @@ bool record_tangents(const Tensor& out, Node& node, uint32_t output, bool writes
       else set_tangent(out, level, *value);
     }
   return context.grad_enabled && duals->has_graph;
+}
+
+void compute_before_write(Node& node, int id, const Operand* in, int count, const Scalar* params) {
+  const Tensor& self = in[0].tensor();
+  if (std::none_of(in + 1, in + count, [&](const Operand& each) {
+        return each.is_tensor() && each.tensor().is_dual() && &each.tensor().storage() == &self.storage();
+      }))
+    return;
+  results_of(*node.duals(), 0) = seen_tangents(to_dtype(run_pointwise(id, in, params), self.dtype()));
 }
 
 void give_tangent(const Tensor& result, uint32_t level, const Tensor& value) {

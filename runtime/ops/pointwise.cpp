@@ -557,7 +557,7 @@ void record(Call& c) {
 }
 
 // The node keeps what self was before it is overwritten.
-void launch_and_record_in_place(const Call& c) {
+void launch_and_record_in_place(const Call& c, const Operand* in, const Scalar* params) {
   const unsigned reads = recorded_reads(c.row, c.in);
   Tensor before;
   if (reads & kReadsX) {
@@ -569,6 +569,8 @@ void launch_and_record_in_place(const Call& c) {
   if (before.defined() && Context::current().grad_enabled) share_history(before, *c.self);
   CountedPtr<Node> node = node_of(c, reads, before);
   if (c.row.facts.nodes.in_place) node->name = c.row.facts.nodes.in_place;
+  if (node->duals() != nullptr) [[unlikely]]
+    compute_before_write(*node, c.id, in, c.count(), params);
   launch_in_place(c);
   c.self->bump_version();
   if (reads & kReadsResult) keep_result(*node, *c.self);
@@ -614,7 +616,7 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
   c.record = wants_grad(c.row, in, c.plan.result);
   if (self.requires_grad() || c.record) check_inplace(self);
-  if (c.record) return launch_and_record_in_place(c);
+  if (c.record) return launch_and_record_in_place(c, in, params);
   launch_in_place(c);
   self.bump_version();
 }

@@ -44,6 +44,9 @@ unsigned recorded_reads(const PointwiseRow& row, const Operand* in);
 /// if it will be overwritten.
 CountedPtr<Node> row_node(int id, const PointwiseRow& row, const Operand* in, const Scalar* params, unsigned reads,
                           Ints result, const Tensor& before = {});
+/// Forward mode: gives the node of a call in place the tangents of its result, before operands that lie in the memory of the first one are
+/// overwritten. Does nothing if no operand does.
+void compute_before_write(Node& node, int id, const Operand* in, int count, const Scalar* params);
 /// Once the result is there, if it is read.
 void keep_result(Node& node, const Tensor& result);
 
