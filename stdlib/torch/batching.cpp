@@ -16,6 +16,7 @@
 #include "stdlib/torch/op_call.h"
 #include "stdlib/torch/return_types.h"
 #include "stdlib/torch/tensor_cycles.h"
+#include "stdlib/torch/sparse_tensors.h"
 #include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
@@ -165,6 +166,7 @@ Value call_batched(Interpreter& in, const Args& given) {
   const Value keywords = make_tuple(in, names.data(), names.size());
   const Args args{values.data(), static_cast<uint32_t>(values.size()), names.empty() ? nullptr : as_tuple(keywords),
                   object_cast<NativeFunction>(given[1])};
+  if ((state.modes & kHasSparse) != 0 && has_sparse(state, args)) return in.not_implemented;
   Batch batch(in, given[0]);
   for (const Value& v : values) batch.add_all(v);
   if (batch.is_empty()) return in.not_implemented;

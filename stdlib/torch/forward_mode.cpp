@@ -40,6 +40,8 @@ Value see_levels(Interpreter& in, const Args& args) {
   return Value::integer(before);
 }
 
+Value in_level(Interpreter& in, const Args&) { return Value::boolean(torch_state(in).context.duals.seen > 0); }
+
 // The levels that calls see and of which one of the tensors has a tangent: their numbers, and how many lie around each.
 Value levels_of(Interpreter& in, const Args& args) {
   return in_torch(in, args, [&] {
@@ -146,6 +148,7 @@ void add_forward_mode_functions(Interpreter& in, Module& module) {
   in.def(module, "_enter_dual_level()", "", enter_level);
   in.def(module, "_exit_dual_level()", "", exit_level);
   in.def(module, "_see_dual_levels(count)", "", see_levels);
+  in.def(module, "_in_dual_level()", "", in_level);
   in.def(module, "_dual_levels(tensors: tuple)", "", levels_of);
   in.def(module, "_make_dual(tensor, tangent, level: int, shown_level)", "", make_dual);
   in.def(module, "_unpack_dual(tensor, level: int)", "", unpack_dual);

@@ -131,8 +131,16 @@ void take_options_of(const Tensor& out, const Context& context, const Binder& bi
           " does not match device type of out parameter (", name(out.device().type), ")");
 }
 
+// Whether a call of gather(self, dim, index, sparse_grad=True) is recorded: torch._sparse does that.
+bool wants_sparse_gradient(const Context& context, const Binder& binder, BoundCall& bound) {
+  return binder.size() == 4 && bound.args()[3].is_number() && binder.entry().schema().args[3].name == "sparse_grad" &&
+         bound.args()[3].number().to_bool() && bound.args()[0].tensor().requires_grad() && context.grad_enabled;
+}
+
 Value run(Interpreter& in, TorchState& state, const OpFunction& function, const Binder& binder, const Args& args,
           BoundCall& bound) {
+  if (bound.out_value.is_undefined() && wants_sparse_gradient(state.context, binder, bound)) [[unlikely]]
+    return call_gathered(in, bound.args());
   const bool inplace = function.is_inplace || bound.inplace;
   const Value* const self = inplace ? find_self(state, args, bound) : nullptr;
   const std::span<Tensor> out = inplace ? std::span(&tensor_of(*self), 1) : std::span(bound.out);

@@ -12,6 +12,7 @@
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
 #include "runtime/format.h"
+#include "runtime/ops/sparse_product.h"
 #include "runtime/ops/view_ops.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/torch_function.h"
@@ -87,16 +88,32 @@ Value resize_sparse(Interpreter& in, const Args& args) {
   return args[0];
 }
 
+// torch._C._sparse_product(starts, columns, values, dense), or None: see runtime/ops/sparse_product.h.
+Value product_of_sparse(Interpreter& in, const Args& args) {
+  return in_torch(in, args, [&] {
+    Tensor made = tensor::sparse_product(expect_tensor(in, args[0], "starts"), expect_tensor(in, args[1], "columns"),
+                                         expect_tensor(in, args[2], "values"), expect_tensor(in, args[3], "dense"));
+    return made.defined() ? wrap_tensor(in, std::move(made)) : Value::none();
+  });
+}
+
 }  // namespace
+
+Value call_gathered(Interpreter& in, const tensor::Arg* args) {
+  return call_sparse(in, "_gathered",
+                     {wrap_tensor(in, args[0].tensor()), Value::integer(args[1].number().to_int()), wrap_tensor(in, args[2].tensor())});
+}
+
+bool has_sparse(const TorchState& state, const Args& args) {
+  return std::any_of(args.values, args.values + args.count, [&](const Value& v) { return has_sparse(state, v); });
+}
 
 Value call_sparse(Interpreter& in, const char* function, std::initializer_list<Value> args) {
   return call(in, function_of_sparse(in, function), Args{args.begin(), static_cast<uint32_t>(args.size())});
 }
 
 bool answered_for_sparse(Interpreter& in, const TorchState& state, const Value& function, const Args& args, Value& result) {
-  if ((state.modes & kHasSparse) == 0 ||
-      std::none_of(args.values, args.values + args.count, [&](const Value& v) { return has_sparse(state, v); }))
-    return false;
+  if ((state.modes & kHasSparse) == 0 || !has_sparse(state, args)) return false;
   return answer(in, "_answer", is_str(function) ? function : get_attr(in, function, intern(in, "__name__")), args, result);
 }
 
@@ -117,6 +134,7 @@ void add_sparse_functions(Interpreter& in, Module& module) {
   in.def(module, "_sparse_parts(value)", "", parts_of);
   in.def(module, "_tensor_text(tensor: Tensor, name: str)", "", text_of_tensor);
   in.def(module, "_resize_sparse(tensor, size)", "", resize_sparse);
+  in.def(module, "_sparse_product(starts, columns, values, dense)", "", product_of_sparse);
 }
 
 }  // namespace tessera::stdlib

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lang/objects/module.h"
+#include "runtime/ops/argument.h"
 #include "stdlib/torch/state.h"
 
 namespace tessera::stdlib {
@@ -23,8 +24,14 @@ inline bool is_sparse(const TorchState& state, const Tensor& t) {
 }
 inline bool is_sparse(const TorchState& state, const Value& v) { return is_tensor(state, v) && is_sparse(state, tensor_of(v)); }
 
+// Whether an argument, or an item of one, is a sparse tensor.
+bool has_sparse(const TorchState& state, const Args& args);
+
 // Calls a function of torch._sparse.
 Value call_sparse(Interpreter& in, const char* function, std::initializer_list<Value> args);
+
+// gather(self, dim, index, sparse_grad=True) of a tensor that requires a gradient.
+Value call_gathered(Interpreter& in, const tensor::Arg* args);
 
 // Lets torch._sparse answer a call of a function (or of the function with this name, a str). Returns false if no operand is sparse, or if
 // the function itself can answer: it reads only shape, dtype and place in the graph.
