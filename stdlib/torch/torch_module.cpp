@@ -228,7 +228,7 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
-const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies", "torch._rarely"};
+const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies", "torch._rarely", "torch._symbolic"};
 const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor and its kin
 
 // Names of the package that stand in one of its modules.
