@@ -32,7 +32,7 @@ endif()
 # Options of one source file. A file that is optimised in another way than the rest reads the text of the standard headers
 # (cmake/Precompiled.cmake).
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags)
-string(REGEX MATCH "-O[0-9s]" TESSERA_OPTIMISE "${${flags}}")
+string(REGEX MATCH "-O[0-9sg]" TESSERA_OPTIMISE "${${flags}}")
 function(tessera_file_options file)
   if(ARGN MATCHES "-O[0-3]" AND NOT CMAKE_MATCH_0 STREQUAL TESSERA_OPTIMISE AND NOT CMAKE_MATCH_0 STREQUAL TESSERA_SMALL)
     list(APPEND ARGN -DTESSERA_STANDARD_HEADERS_AS_TEXT)

@@ -7,7 +7,7 @@ int64_t storage_bytes_needed(Ints sizes, Ints strides, int64_t offset, int64_t i
   int64_t last = offset;  // place of the last element
   for (size_t d = 0; d < sizes.size(); d++) {
     if (sizes[d] == 0) return 0;
-    int64_t step;
+    int64_t step = 0;
     overflow |= sizes[d] < 0 || __builtin_mul_overflow(sizes[d] - 1, strides[d], &step);
     overflow = overflow || __builtin_add_overflow(last, step, &last);
   }

@@ -550,8 +550,7 @@ Value deque_reduce(Interpreter& in, const Args& args) {
   const Deque* d = self_of(args);
   const Value empty = make_tuple(in, {});
   const Value arguments = d->maxlen == kUnbounded ? empty : make_tuple(in, {empty, Value::integer(d->maxlen)});
-  Value state = find_attr(in, args[0], intern(in, "__dict__"));
-  if (!is_dict(state) || as_dict(state)->count == 0) state = Value::none();
+  const Value state = call(in, get_attr(in, args[0], intern(in, "__getstate__")), {});
   return make_tuple(in, {Value(d->type), arguments, state, iter(in, args[0])});
 }
 

@@ -65,10 +65,10 @@ const Value* native_method(Interpreter& in, const Value& v, Str* name) {
 }
 
 // CPython joins what has a sequence's slot, and adds two objects that have items by position.
-void require_sequences(Interpreter& in, const Value& v, const Value& other) {
+void require_sequences(Interpreter& in, const Value& v, const Value& other, bool inplace = false) {
   const auto has = [&](const Value& x, Str* name) { return !is_dict(x) && !type_lookup(type_of(in, x), name).is_undefined(); };
   const Names& n = *in.names;
-  const bool adds = has(v, n.add) || has(other, n.radd);
+  const bool adds = has(v, n.add) || has(other, n.radd) || (inplace && has(v, n.iadd));
   if (has(v, n.getitem) && ((adds && has(other, n.getitem)) || native_method(in, v, n.add) != nullptr)) return;
   throw_error(ErrorKind::TypeError, "'%s' object can't be concatenated", std::string(type_name(in, v)).c_str());
 }
@@ -80,7 +80,7 @@ Value op_concat(Interpreter& in, const Args& args) {
 }
 
 Value op_iconcat(Interpreter& in, const Args& args) {
-  require_sequences(in, args[0], args[1]);
+  require_sequences(in, args[0], args[1], true);
   for (Str* const name : {in.names->iadd, in.names->add})
     if (const Value* const method = native_method(in, args[0], name)) return call(in, *method, {args[0], args[1]});
   return inplace(in, BinaryOp::Add, args[0], args[1]);
