@@ -98,26 +98,26 @@ bool is_wide(const Draw& draw, DType dtype) {
   return dtype == kFloat64 || (draw.of == Distribution::Bits && dtype == kInt64);
 }
 
-void check_drawn_there(DType dtype, Distribution of, bool empty) {
-  const auto refuse = [&](const char* kernel, DTypeSet types) { require_type(types, dtype, kernel); };
+void check_drawn_there(const Tensor& t, Distribution of, bool empty) {
+  const auto refuse = [&](KernelName kernel, DTypeSet types) { require_type(types, t, kernel); };
   if (of == Distribution::Uniform) return refuse("check_uniform_bounds", kFloatTypes);
   if (empty) return;
   switch (of) {
-    case Distribution::Normal: return refuse("normal_kernel_cuda", kFloatTypes);
-    case Distribution::LogNormal: return refuse("log_normal_cuda", kFloatTypes);
-    case Distribution::Exponential: return refuse("exponential_cuda", kFloatTypes);
-    case Distribution::Cauchy: return refuse("cauchy_cuda", kFloatTypes);
-    case Distribution::Geometric: return refuse("geometric_cuda", kRealTypes - kBool);
-    case Distribution::Bernoulli: return refuse("bernoulli_scalar_cuda_", kRealTypes);
-    case Distribution::Bits: return refuse("random_kernel_cuda", kRealTypes);
-    default: return refuse("random_from_to_kernel_cuda", kRealTypes | kWideUnsignedTypes);
+    case Distribution::Normal: return refuse("normal_kernel_cpu", kFloatTypes);
+    case Distribution::LogNormal: return refuse("log_normal_cpu", kFloatTypes);
+    case Distribution::Exponential: return refuse("exponential_cpu", kFloatTypes);
+    case Distribution::Cauchy: return refuse("cauchy_cpu", kFloatTypes);
+    case Distribution::Geometric: return refuse("geometric_cpu", kRealTypes - kBool);
+    case Distribution::Bernoulli: return refuse("bernoulli_scalar_cpu_", kRealTypes);
+    case Distribution::Bits: return refuse("random_kernel_cpu", kRealTypes);
+    default: return refuse("random_from_to_kernel_cpu", kRealTypes | kWideUnsignedTypes);
   }
 }
 
 void draw_there(const Tensor& given, const Draw& draw, DeviceGenerator& place) {
   const Tensor t = parts_of(given);
   const bool as_parts = draw.of == Distribution::Normal || draw.of == Distribution::Uniform;
-  check_drawn_there(as_parts ? t.dtype() : given.dtype(), draw.of, t.numel() == 0);
+  check_drawn_there(as_parts ? t : given, draw.of, t.numel() == 0);
   if (t.numel() == 0) return;
   const Tensor* operands[] = {&t};
   Loop loop;
