@@ -275,13 +275,7 @@ Scalar lane_number(const Operand& o, const Plan& plan) {
   return out.device().is_cpu() && !PendingLaunches::concern(out.storage(), storages, count);
 }
 
-void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
-  bool overtakes = false;
-  if (PendingLaunches::any()) [[unlikely]] {
-    overtakes = may_overtake(in, count, out);
-    if (!overtakes) PendingLaunches::flush();
-  }
-  Loop loop;
+[[gnu::always_inline]] inline void prepare_loop(Loop& loop, const Operand* in, int count, const Plan& plan, const Tensor& out) {
   if (plan.dense && out.is_contiguous()) {
     loop.operands = count + 1;
     loop.ndim = 1;
@@ -311,11 +305,23 @@ void call_kernel(int id, const Operand* in, int count, const Scalar* params, con
     for (int k = 0; k < count; k++)
       if (is_host_number(in[k])) set_number(loop, k + 1, in[k], plan);
   }
-  if (!loop.numel) return;
-  const PointwiseCall call{id, plan.lane, loop, params};
-  if (overtakes) [[unlikely]]
-    return pointwise_kernel.get(DeviceType::Cpu)(call);
-  pointwise_kernel(out.device(), call);
+}
+
+// A launch on the CPU before those that wait.
+[[gnu::noinline]] void overtake(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
+  Loop loop;
+  prepare_loop(loop, in, count, plan, out);
+  if (loop.numel) pointwise_kernel.get(DeviceType::Cpu)(PointwiseCall{id, plan.lane, loop, params});
+}
+
+void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
+  if (PendingLaunches::any()) [[unlikely]] {
+    if (may_overtake(in, count, out)) return overtake(id, in, count, params, plan, out);
+    PendingLaunches::flush();
+  }
+  Loop loop;
+  prepare_loop(loop, in, count, plan, out);
+  if (loop.numel) pointwise_kernel(out.device(), PointwiseCall{id, plan.lane, loop, params});
 }
 
 // ---- results ----
