@@ -134,6 +134,8 @@ struct OpRegistration {
   OpEntry entry;
   OpRegistration(const char* name, const char* schema, const char* doc, uint32_t flags, OpParts parts,
                  const char* samples, const OpFacts& facts = kUsualFacts);
+  // The registry keeps its address. What may be copied may also be returned by way of a temporary.
+  OpRegistration(const OpRegistration&) = delete;
 };
 
 }  // namespace tessera::tensor
