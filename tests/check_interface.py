@@ -72,7 +72,7 @@ def main():
                 print(f'interface: {what} ({name}): ' + ('not there' if not count else 'another number' if is_same else f'the number of {known[got]}'))
                 failed += 1
             known[got] = what
-        print(f'interface: {len(SAME)} edits that change nothing, {len(OTHER)} that change it, {failed} failed')
+        print(f'interface: {len(SAME)} edits that change nothing, {len(OTHER)} that change it: {len(SAME) + len(OTHER) - failed} passed, {failed} failed')
         return failed > 0
 
 
