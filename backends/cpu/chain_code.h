@@ -1,5 +1,6 @@
 // Loops that machine code is generated for: steps of a chain on float32 whose results each come from an instruction or two. One loop keeps in
-// registers what the steps leave for each other. AVX-512 alone; elsewhere there is none, and tiles run step by step (chain.cpp).
+// registers what the steps leave for each other. The instructions are those of AVX-512; on other processors no code is generated, and each tile
+// runs step by step (chain.cpp).
 //
 // The bits are those of the kernels. Which of two NaNs an addition or a product gives depends on the order that the compiler chose for the
 // operands, once for each vector that a kernel's loop names: the first and the second of a pair, and what is left (map-inl.h). The kernel is

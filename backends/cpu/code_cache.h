@@ -12,8 +12,9 @@ namespace tessera::tensor::cpu {
 
 class CodeCache final : public ChainCache {
  public:
-  /// The cache of a call, made where there is none yet; room for the functions of one chain is made. Null: this processor, system, account or
-  /// Context has none.
+  /// Returns the code cache of a chain's queue, with room for the functions of one chain; the first call makes the cache. Returns null if no code
+  /// can be generated: the processor has no AVX-512, the system refuses memory for code, the memory limit leaves too little, or the Context
+  /// generates no code (TSR_JIT=0).
   static CodeCache* of(const ChainCall& call);
   ~CodeCache() override;
 

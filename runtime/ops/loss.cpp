@@ -360,7 +360,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
         "one_hot is only applicable to index tensor of type LongTensor.");
   if (self.numel() == 0) {
     check(num_classes > 0, TensorErrorKind::Runtime, "Can not infer total number of classes from empty tensor.");
-  } else if (has_streams(self.device()) && num_classes != -1) {  // scatter finds what is out of range; nobody waits
+  } else if (has_streams(self.device()) && num_classes != -1) {  // scatter checks the classes, without a wait for the device
     check(num_classes >= 1, TensorErrorKind::Runtime, "num_classes should be positive");
   } else if (num_classes == -1 || !self.device().is_meta()) {
     check(min(self).item().to_int() >= 0, TensorErrorKind::Runtime, "Class values must be non-negative.");
