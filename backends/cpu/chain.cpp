@@ -256,6 +256,7 @@ class Chain {
         if (finder.finish(); (finder.region.function = cache.function(finder.code.code))) regions_.push_back(finder.region);
       i = std::max(i + 1, finder.end());
     }
+    if (cache.is_lost()) regions_.clear();
   }
 
   static bool is_pattern(const ChainOperand& o) {

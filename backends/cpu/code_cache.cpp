@@ -53,9 +53,10 @@ void CodeCache::make_room() {
 }
 
 ChainFunction CodeCache::function(const ChainCode& code) {
+  if (is_lost()) return nullptr;
   for (const Entry& entry : entries_)
     if (entry.code == code) return entry.function;
-  if (!memory_ || entries_.size() == kMostEntries) return nullptr;
+  if (entries_.size() == kMostEntries) return nullptr;
   entries_.push_back({code, generate(code)});
   return entries_.back().function;
 }

@@ -20,6 +20,8 @@ class CodeCache final : public ChainCache {
 
   /// Null if no function can be generated, or only behind the end of this chain.
   ChainFunction function(const ChainCode& code);
+  /// True once the system has refused to make written memory executable: no function that this cache has returned may be called any more.
+  bool is_lost() const { return memory_ == nullptr; }
   OperandOrders orders;
 
  private:
