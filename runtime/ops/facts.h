@@ -131,6 +131,9 @@ struct OpFacts {
   const char* one_device = nullptr;
   bool any_device = false;  // some operands may be the host's, or the op says itself what is wrong
 
+  /// The last argument asks for a gradient of self that is sparse. stdlib/torch records such calls of (self, dim, index, the flag).
+  bool may_give_sparse_gradient = false;
+
   Autocast autocast = Autocast::None, autocast_cuda = Autocast::None;
   Batching batching = Batching::Derived;
   BatchRule batched = nullptr;

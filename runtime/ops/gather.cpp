@@ -236,7 +236,7 @@ TS_OP(gather, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=Fa
       "than self [2, 2] apart from dimension 0\n"
       "f[3], 0, i{3} -> RuntimeError: index 3 is out of bounds for dimension 0 with size 3\n"
       "f[3], 0, i{-1} -> RuntimeError: index -1 is out of bounds for dimension 0 with size 3",
-      .out = kOutStructured, .one_device = "gather");
+      .out = kOutStructured, .one_device = "gather", .may_give_sparse_gradient = true);
 TS_OP(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
       "Writes elements to their index along a dimension.", kWrites, Scatter,
       "f[2,3], 1, i{2,0,1}, f[3] -> RuntimeError: Index tensor must have the same number of dimensions as self tensor\n"

@@ -131,10 +131,12 @@ void take_options_of(const Tensor& out, const Context& context, const Binder& bi
           " does not match device type of out parameter (", name(out.device().type), ")");
 }
 
-// Whether a call of gather(self, dim, index, sparse_grad=True) is recorded: torch._sparse does that.
+// Whether torch._sparse records the call, because its gradient is to be sparse.
 bool wants_sparse_gradient(const Context& context, const Binder& binder, BoundCall& bound) {
-  return binder.size() == 4 && bound.args()[3].is_number() && binder.entry().schema().args[3].name == "sparse_grad" &&
-         bound.args()[3].number().to_bool() && bound.args()[0].tensor().requires_grad() && context.grad_enabled;
+  if (!binder.entry().facts->may_give_sparse_gradient) [[likely]]
+    return false;
+  const tensor::Arg& asked = bound.args()[binder.size() - 1];
+  return asked.is_number() && asked.number().to_bool() && bound.args()[0].tensor().requires_grad() && context.grad_enabled;
 }
 
 Value run(Interpreter& in, TorchState& state, const OpFunction& function, const Binder& binder, const Args& args,
