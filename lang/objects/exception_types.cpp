@@ -544,9 +544,21 @@ Type* make_class(Interpreter& in, ErrorKind kind, Type* base) {
   return type;
 }
 
+// tb_next = value: what takes rows out of a traceback.
+Value set_next_traceback(Interpreter& in, const Args& args) {
+  const Value& next = args[1];
+  if (!next.is_none() && type_of(in, next) != in.types.traceback)
+    throw_error(ErrorKind::TypeError, "expected traceback object, got '%s'", std::string(type_name(in, next)).c_str());
+  Traceback* const self = traceback_of(args);
+  for (Value each = next; each.is_object(); each = Value(known_cast<Traceback>(each)->next))
+    if (each.as_object() == self) throw_error(ErrorKind::ValueError, "traceback loop detected");
+  self->next = next;
+  return Value::none();
+}
+
 // What fills a traceback.
 void fill_traceback(Interpreter& in, Type* type) {
-  in.add_property(type, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; });
+  in.add_property(type, "tb_next", [](Interpreter&, const Args& a) { return traceback_of(a)->next; }, set_next_traceback);
   in.add_property(type, "tb_lineno",
                   [](Interpreter&, const Args& a) { return Value::integer(traceback_line(traceback_of(a))); });
   in.add_member(type, "tb_lasti", [](Interpreter&, const Args& a) { return Value::integer(int64_t{2} * traceback_of(a)->word); });
