@@ -40,6 +40,14 @@ std::string site_packages(const Flags& flags) {
   return flags.no_user_site || home == nullptr ? "" : packages_of(std::string(home) + "/.local");
 }
 
+// The Python library of the machine, which has the modules of the standard library that are not inside of the program; or nothing.
+std::string machine_library() {
+  std::error_code error;
+  for (const char* folder : {"/usr/lib/python3.11", "/usr/lib/python3.12", "/usr/lib/python3.13"})
+    if (std::filesystem::is_directory(folder, error)) return folder;
+  return "";
+}
+
 }  // namespace
 
 void add_search_path(Interpreter& in, const std::string& folder) {
@@ -50,6 +58,7 @@ void add_search_path(Interpreter& in, const std::string& folder) {
   std::istringstream list(given == nullptr ? "" : given);
   for (std::string each; std::getline(list, each, ':');)
     if (!each.empty()) folders.push_back(each);
+  if (const std::string library = machine_library(); !library.empty()) folders.push_back(library);
   if (const std::string packages = site_packages(flags); !packages.empty()) folders.push_back(packages);
   in.search_path.insert(in.search_path.begin(), folders.begin(), folders.end());
 }

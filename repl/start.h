@@ -10,8 +10,8 @@
 namespace tessera::repl {
 using namespace stdlib;
 
-// Begins sys.path with the program's folder, those of PYTHONPATH, and the site-packages of the activated environment (VIRTUAL_ENV) or else
-// of the user, as far as the flags of the command line let each in.
+// Begins sys.path with the program's folder, those of PYTHONPATH, the Python library of the machine, and the site-packages of the activated
+// environment (VIRTUAL_ENV) or else of the user, as far as the flags of the command line let each in.
 void add_search_path(Interpreter& in, const std::string& folder);
 
 // What the program left with `atexit`, the last first. What that raised, or Undefined.

@@ -144,6 +144,27 @@ void drop_finder_frames(Interpreter& in, const Value& exception) {
 // While its body runs, aux is 1.
 bool is_initialising(const Module* module) { return module->aux != 0; }
 
+// __spec__ and __loader__ of a module that was made of a text, which few programs ask for: importlib.util makes them then.
+Value make_spec(Interpreter& in, Module& module, Str* name) {
+  if (name != in.names->spec && name != in.names->loader) return Value();
+  call(in, get_attr(in, Value(in.import("importlib.util")), intern(in, "_give_spec")), {Value(static_cast<Object*>(&module))});
+  const Value* const made = dict_get_str(module.dict, name);
+  return made == nullptr ? Value::none() : *made;
+}
+
+void add_spec_names(Interpreter& in, Module&, Dict* names) {
+  for (Str* const name : {in.names->spec, in.names->loader}) dict_set_str(in, names, name, Value::none());
+}
+
+// The entries of sys.path under which a package of the standard library inside of the program may have modules that it lacks.
+void add_machine_folders(Interpreter& in, std::string_view package, List* folders) {
+  constexpr std::string_view kInside = "stdlib/python/", kLibrary = "/usr/lib/python3.";
+  if (!package.starts_with(kInside) || !in.limits.imports_of_files) return;
+  for (const std::string& each : in.search_path)
+    if (each.starts_with(kLibrary) && each.find('/', kLibrary.size()) == each.npos)
+      list_append(in, folders, make_str_lossy(in, each + "/" + std::string(package.substr(kInside.size()))));
+}
+
 }  // namespace
 
 void name_module(Interpreter& in, Module& module, std::string_view name) {
@@ -360,6 +381,7 @@ Value Modules::load_by_finders(std::string_view name) {
 }
 
 Modules::Main Modules::find_main(std::string_view name) {
+  if (name.starts_with('.')) return {};  // runpy refuses a relative name
   const auto above = [&](std::string_view package) {
     const Value made = import(package);
     return is_module(made) ? as_module(made) : nullptr;
@@ -430,13 +452,20 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
   Module* const module = make_module(in_, name);
   const Value keep = Value::adopt(module);
   module->is_package = source.is_package;
+  module->missing = make_spec;
+  module->names = add_spec_names;
+  for (Str* const each : {in_.names->spec, in_.names->loader}) dict_delete_str(in_, module->dict, each);
   const Host& host = in_.host();
   if (host.flags.verbose > 0 && host.write_error) host.write_error("import '" + std::string(name) + "' # " + source.path + "\n");
   if (source.folders.empty()) dict_set_str(in_, module->dict, in_.names->file, make_str_lossy(in_, source.path));
   if (source.is_package) {
     const Value folders = make_list(in_);
     for (const std::string& folder : source.folders) list_append(in_, as_list(folders), make_str_lossy(in_, folder));
-    if (source.folders.empty()) list_append(in_, as_list(folders), make_str_lossy(in_, source.path.substr(0, source.path.rfind('/'))));
+    if (source.folders.empty()) {
+      const std::string folder = source.path.substr(0, source.path.rfind('/'));
+      list_append(in_, as_list(folders), make_str_lossy(in_, folder));
+      add_machine_folders(in_, folder, as_list(folders));
+    }
     dict_set_str(in_, module->dict, in_.names->path, folders);
     dict_set_str(in_, module->dict, in_.names->package, make_str(in_, name));
   }
@@ -455,7 +484,15 @@ void Modules::run_body(Module* module, const Text& source) {
   const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
   dict_set_str(in_, module->dict, in_.names->builtins_, Value(in_.vm().builtins()));
   const Value body = make_function(in_, object_cast<Code>(code), module->dict);
-  if (!source.path.starts_with("stdlib/")) watch_names(module->dict);
+  if (!source.path.starts_with("stdlib/")) {
+    watch_names(module->dict);
+    // A text that names them as globals finds them in the dict.
+    for (const Str* const name : {in_.names->spec, in_.names->loader})
+      if (source.text.find(name->view()) != source.text.npos) {
+        get_attr(in_, Value(static_cast<Object*>(module)), in_.names->spec);
+        break;
+      }
+  }
   module->aux = 1;
   try {
     const Noted makes(making_, {module, &in_.threads().current()});
