@@ -224,7 +224,8 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "functional", "hub",           "jit",           "multiprocessing",
                                    "overrides",  "sparse",        "types",         "version",
                                    "mps",        "cpu",           "_dynamo",       "onnx",
-                                   "signal",     "masked",        "fx"};
+                                   "signal",     "masked",        "fx",           "__config__",
+                                   "futures"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
@@ -236,7 +237,7 @@ const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
     {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
     {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"},
-    {"ops", "torch._dispatch"},
+    {"ops", "torch._dispatch"},      {"ScriptModule", "torch.jit"},         {"ScriptFunction", "torch.jit"},
     {"sparse_coo_tensor", "torch._sparse"}, {"sparse_compressed_tensor", "torch._sparse"},
     {"sparse_csr_tensor", "torch._sparse"}, {"sparse_csc_tensor", "torch._sparse"},
     {"sparse_bsr_tensor", "torch._sparse"}, {"sparse_bsc_tensor", "torch._sparse"},
@@ -349,7 +350,7 @@ void fill_torch(Interpreter& in, Module& module) {
   set(in, module, "nan", Value::real(NAN));
   set(in, module, "pi", Value::real(M_PI));
   set(in, module, "e", Value::real(M_E));
-  set(in, module, "__version__", make_str(in, "1.13.1+tessera"));
+  set(in, module, "__version__", make_str(in, "2.15.0+tessera"));
   for (const Row& row : kFunctions) in.def(module, row.signature, row.doc, row.function);
   module.missing = missing_in_torch;
   module.names = names_of_torch;
@@ -361,6 +362,7 @@ Value missing_in_c(Interpreter& in, Module&, Str* name) {
   for (const char* module : {"torch.nn", "torch.linalg", "torch.special", "torch.fft"})
     if (name->view() == "_" + std::string(module + 6))
       return Value(static_cast<Object*>(in.import(name->view() == "_nn" ? "torch.nn.functional" : module)));
+  if (name->view() == "_TensorMeta") return Value(static_cast<Object*>(torch_state(in).tensor->type));
   if (name->view() == "_DisableTorchDispatch")
     return find_attr(in, Value(static_cast<Object*>(in.import("torch.utils._python_dispatch"))), name);
   if (name->view() != "DisableTorchFunction" && name->view() != "DisableTorchFunctionSubclass") return Value();
