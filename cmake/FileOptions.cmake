@@ -53,6 +53,8 @@ endfunction()
 tessera_file_word(small ANY ${TESSERA_SMALL})
 # Neither in every step of a program nor rare: functions that are declared inline are called unless they are very short.
 tessera_file_word(few-inlines ANY ${TESSERA_FEW_INLINES})
+# For size: nothing that the file calls throws. (A precompiled header is of code with exceptions.)
+tessera_file_word(no-exceptions ANY -fno-exceptions -DTESSERA_STANDARD_HEADERS_AS_TEXT)
 # For speed, in a target that is compiled for size.
 tessera_file_word(speed ANY -O2)
 # Plain loops over elements that the compiler makes vectors of: at -O2 g++ does so only if it needs no check at run time. A loop of a few

@@ -249,12 +249,22 @@ class Chain {
   }
 
   void find_regions(CodeCache& cache) {
+    size_t last = work_.size();  // a region of more works needs too many registers
     for (size_t i = 0; i + 1 < work_.size();) {
-      RegionFinder finder(*this, i, cache.orders);
-      while (finder.end() < work_.size() && finder.add(work_[finder.end()])) {}
-      if (finder.end() - i >= 2)
-        if (finder.finish(); (finder.region.function = cache.function(finder.code.code))) regions_.push_back(finder.region);
+      RegionFinder finder(*this, i, cache.bodies);
+      while (finder.end() < last && finder.add(work_[finder.end()])) {}
+      const size_t length = finder.end() - i;
+      if (length >= 2) {
+        finder.finish();
+        finder.region.function = cache.function(finder.code.code);
+        if (finder.region.function) regions_.push_back(finder.region);
+        else if (length > 3 && !cache.is_lost()) {
+          last = i + length / 2;
+          continue;
+        }
+      }
       i = std::max(i + 1, finder.end());
+      last = work_.size();
     }
     if (cache.is_lost()) regions_.clear();
   }
@@ -350,7 +360,7 @@ class Chain {
   // Grows a region step by step.
   class RegionFinder {
    public:
-    RegionFinder(const Chain& chain, size_t first, OperandOrders& orders) : code(orders), chain_(chain) {
+    RegionFinder(const Chain& chain, size_t first, RecordedBodies& bodies) : bodies_(bodies), chain_(chain) {
       region.first = region.last = first;
       std::fill_n(value_of_, kMost, ChainCode::kNone);
     }
@@ -363,7 +373,8 @@ class Chain {
       uint8_t values[3] = {}, result = ChainCode::kNone;
       bool fits = work.kernel && !work.store && work.takes[0] == work.step->dtype && !overwrites_mask(work);
       for (int k = 0; fits && k < work.step->operands; k++) fits = (values[k] = value(work.in[k])) != ChainCode::kNone;
-      if (fits && stores_ < ChainCode::kMostOutputs - 1) result = code.add_step(*work.step, values, work.kernel);
+      if (fits && stores_ < ChainCode::kMostOutputs - 1) result = code.add_step(*work.step, values, work.kernel, bodies_);
+      if (is_too_long(mark.instructions, code.code.instructions - mark.instructions)) result = ChainCode::kNone;
       if (result == ChainCode::kNone) {
         std::fill(region.in + mark.inputs, region.in + code.code.inputs, Region::In{});
         code.rewind(mark);
@@ -402,6 +413,10 @@ class Chain {
       region.out[region.outputs++] = {&work, kind};
     }
 
+    // Instructions of a long loop wait for each other, and few of the next vectors' are within the processor's sight: two functions one after
+    // the other take as long in two loops, three take longer in one.
+    static bool is_too_long(int before, int added) { return before + added > 40 && std::min(before, added) > 12; }
+
     // A byte of a mask lies where a float of an earlier vector would go.
     bool overwrites_mask(const Work& work) const {
       for (int k = 0; k < code.code.inputs; k++)
@@ -437,6 +452,7 @@ class Chain {
       return a.kind == Kind::Step ? a.step == b.step : a.kind == Kind::Flat && a.address == b.address;
     }
 
+    RecordedBodies& bodies_;
     const Chain& chain_;
     uint8_t value_of_[kMost];  // by step
     int scratch_ = 0, stores_ = 0;

@@ -1,17 +1,18 @@
-// Loops that machine code is generated for: steps of a chain on float32 whose results each come from an instruction or two. One loop keeps in
-// registers what the steps leave for each other. The instructions are those of AVX-512; on other processors no code is generated, and each tile
-// runs step by step (chain.cpp).
+// Loops that machine code is generated for: neighbouring steps of a chain on float32. One loop keeps in registers what the steps leave for
+// each other. The instructions are those of AVX-512; on other processors no code is generated, and each tile runs step by step (chain.cpp).
 //
-// The bits are those of the kernels. Which of two NaNs an addition or a product gives depends on the order that the compiler chose for the
-// operands, once for each vector that a kernel's loop names: the first and the second of a pair, and what is left (map-inl.h). The kernel is
-// asked, with two NaNs.
+// The instructions of a step are those of the op's own body (pointwise.def, lane-inl.h): chain_record.cpp runs the body on vectors that note
+// what is done with them. So the bits are those of the kernel, but for one thing: which of two NaNs an addition or a product gives depends on
+// the order that the compiler chose for the operands, once for each vector that a kernel's loop names (the first and the second of a pair, and
+// the rest: map-inl.h). chain_orders.cpp asks the kernel, with NaNs, and refuses ops whose code gives other bits. A body is recorded once for each
+// cache of code (code_cache.h); then chains take its instructions from there.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "backends/cpu/pointwise_table.h"
 #include "runtime/fuse/chain.h"
-#include "runtime/ops/pointwise_ids.h"
 
 namespace tessera::tensor::cpu {
 
@@ -19,10 +20,11 @@ namespace tessera::tensor::cpu {
 /// as many as the lowest bits of `rest` are set.
 using ChainFunction = void (*)(const void* const* pointers, int64_t pairs, uint32_t rest);
 
-/// A loop as data; equal codes have equal functions. Values are numbered: inputs from 0 on, results of instructions from kFirstResult on.
+/// A loop as data; equal codes have equal functions. Values are numbered: inputs from 0 on, numbers that bodies name from kFirstLiteral on,
+/// results of instructions from kFirstResult on.
 struct ChainCode {
-  static constexpr int kMostInputs = 16, kMostOutputs = 12, kMost = 48;
-  static constexpr uint8_t kFirstResult = 64, kNone = 255;
+  static constexpr int kMostInputs = 16, kMostOutputs = 12, kMostLiterals = 48, kMost = 190;
+  static constexpr uint8_t kFirstLiteral = kMostInputs, kFirstResult = kFirstLiteral + kMostLiterals, kNone = 255;
 
   enum class Input : uint8_t {
     Number,  // one float for all elements, not NaN
@@ -32,37 +34,82 @@ struct ChainCode {
     Mask,    // bools, a byte each
   };
   enum Vector : uint8_t { kFirstOfPair, kSecondOfPair, kRest, kVectors };  // kinds
-  enum class Do : uint8_t { Add, Sub, Mul, Div, Max, Min, And, Xor, Sqrt, Round, MulAdd, Compare, AndCompare, Select };
+  static constexpr uint8_t kAllVectors = (1 << kVectors) - 1, kEitherOrder = 0x80;
+
+  // Scale: in[0] * 2^in[1]. MulAdd: in[0] * in[1] + in[2]; NegMulAdd: the product is subtracted; MulSub: in[2] is. CopySign: in[0] with the sign
+  // of in[1]; in[2] is the sign bit. AndCompare: where the mask in[2] is set. Select: in[1] where the mask in[2] is set, else in[0].
+  enum class Do : uint8_t {
+    Add, Mul, And, Or, Xor, AddInt, Sub, Div, Max, Min, SubInt, Scale,
+    Sqrt, Round, ShiftLeft, ShiftRight,
+    MulAdd, NegMulAdd, MulSub, CopySign, Select,
+    Compare, CompareInt, AndCompare, MaskAnd, MaskXor, MaskNot,
+  };
+  static constexpr int operands(Do what) {
+    if (what == Do::MaskNot || (what >= Do::Sqrt && what <= Do::ShiftRight)) return 1;
+    return what == Do::AndCompare || (what >= Do::MulAdd && what <= Do::Select) ? 3 : 2;
+  }
+  static constexpr bool gives_mask(Do what) { return what >= Do::Compare; }
+  static constexpr bool takes_mask(Do what, int k) { return what >= Do::MaskAnd || ((what == Do::AndCompare || what == Do::Select) && k == 2); }
+  static constexpr bool commutes(Do what) { return what <= Do::AddInt || is_fused(what); }  // in[0] and in[1]
+  static constexpr bool is_fused(Do what) { return what >= Do::MulAdd && what <= Do::MulSub; }
+  static constexpr bool has_order(Do what) { return what == Do::Add || what == Do::Mul || is_fused(what); }  // which NaN is given
+
   enum Store : uint8_t { kInMemory = 1, kPastCaches = 2, kInBuffer = 4 };
 
-  // MulAdd: in[0] * in[1] + in[2]. AndCompare: where the mask in[2] is set. Select: in[1] where the mask in[2] is set, else in[0].
   struct Instruction {
     Do what;
-    uint8_t immediate;  // how to round or compare; Add, Mul and MulAdd: kinds of vectors that have in[1] before in[0]
+    uint8_t immediate;  // how to round, compare or shift; has_order: kinds of vectors that have in[1] before in[0], or kEitherOrder
     uint8_t in[3];
     uint8_t stores;  // bits of Store; each of them is an output, in the order of instructions and bits
-
-    bool gives_mask() const { return what == Do::Compare || what == Do::AndCompare; }
   };
 
-  uint8_t inputs = 0, instructions = 0;
+  uint8_t inputs = 0, literals = 0, instructions = 0;
   Input input[kMostInputs];
+  uint32_t literal[kMostLiterals];  // bits
   Instruction instruction[kMost];
 
+  static bool is_literal(uint8_t value) { return value >= kFirstLiteral && value < kFirstResult; }
+  bool is_number(uint8_t value) const { return is_literal(value) || (value < kFirstLiteral && input[value] == Input::Number); }  // never NaN
   bool is_mask(uint8_t value) const {
-    return value < kFirstResult ? input[value] == Input::Mask : instruction[value - kFirstResult].gives_mask();
+    if (value >= kFirstResult) return gives_mask(instruction[value - kFirstResult].what);
+    return value < kFirstLiteral && input[value] == Input::Mask;
   }
-  bool operator==(const ChainCode& other) const;
+  /// The instruction that a value comes from, if it is `what`; else null.
+  const Instruction* made_by(Do what, uint8_t value) const {
+    const bool is_result = value >= kFirstResult && value < kFirstResult + instructions;
+    return is_result && instruction[value - kFirstResult].what == what ? &instruction[value - kFirstResult] : nullptr;
+  }
+  // Return the value, or kNone if there is no room. kNone as an operand makes kNone, and so does a mask in the place of a vector.
+  uint8_t add_literal(uint32_t bits);
+  uint8_t add(Do what, uint8_t a, uint8_t b, uint8_t c, int immediate);
+  /// Removes instructions that `result` does not need; it becomes that of the last one.
+  void drop_unread(uint8_t result);
+  /// Writes at most sizeof(ChainCode) bytes, which only equal codes have. Returns how many.
+  size_t pack(uint8_t* to) const;
 };
 
-/// Which operands of additions and products kernels have first, asked once for each op and each combination of operands that move.
-class OperandOrders {
+class CodeCache;
+
+/// The instructions of an op, for one combination of kinds of operands. Their values are those of a code whose inputs are the operands, and
+/// then the op's parameters.
+struct RecordedBody {
+  int16_t op;
+  uint8_t kinds;
+  uint8_t parameters = 0;  // that the body reads
+  std::vector<uint32_t> literals;
+  std::vector<ChainCode::Instruction> instructions;  // the last one gives the result; none: the op stays with its kernel
+};
+/// The bodies that were asked for.
+class RecordedBodies {
  public:
-  /// Bit v: vectors of kind v have the kernel's operand b before a, where a and b are both NaN. `moves` as in Run::step.
-  uint8_t of(const ChainStep& step, InnerKernel kernel, int a, int b, const int64_t* moves);
+  explicit RecordedBodies(CodeCache& cache) : cache_(cache) {}
+  /// The first call for a combination records the body, generates it alone and compares it with its kernel. The result is valid until the
+  /// next call.
+  const RecordedBody& of(const ChainStep& step, InnerKernel kernel, const ChainCode::Input* kinds);
 
  private:
-  uint8_t known_[pointwise::kPointwiseCount][8] = {};  // 0: not asked yet; else the answer and kAsked
+  CodeCache& cache_;
+  std::vector<RecordedBody> known_;
 };
 
 /// Translates steps, one after the other, to a code.
@@ -70,36 +117,31 @@ class ChainRegion {
  public:
   using Input = ChainCode::Input;
 
-  explicit ChainRegion(OperandOrders& orders) : orders_(orders) {}
-  /// Return the value, or kNone if there is no room.
+  /// Returns the value, or kNone if there is no room.
   uint8_t add_input(Input kind);
   uint8_t add_number(float x);
-  /// Adds a step whose operands have these values, which `kernel` computes alone. Returns its result, or kNone if the step is no such op
-  /// or there is no room; the region is then to be rewound.
-  uint8_t add_step(const ChainStep& step, const uint8_t* values, InnerKernel kernel);
+  /// Runs a step's body, which adds its instructions, for operands with these values. Returns its result, or kNone if the body has no record.
+  uint8_t record(const ChainStep& step, const uint8_t* values);
+  /// Adds a step, which `kernel` computes alone. Returns its result, or kNone if no code does or there is no room; the region is then to be
+  /// rewound.
+  uint8_t add_step(const ChainStep& step, const uint8_t* values, InnerKernel kernel, RecordedBodies& bodies);
 
   struct Mark {
-    uint8_t inputs, instructions;
+    uint8_t inputs, literals, instructions;
   };
-  Mark mark() const { return {code.inputs, code.instructions}; }
-  void rewind(Mark mark) { code.inputs = mark.inputs, code.instructions = mark.instructions; }
+  Mark mark() const { return {code.inputs, code.literals, code.instructions}; }
+  void rewind(Mark mark) { code.inputs = mark.inputs, code.literals = mark.literals, code.instructions = mark.instructions; }
 
   ChainCode code;
   float numbers[ChainCode::kMostInputs];  // of inputs of kind Number
-
- private:
-  using Do = ChainCode::Do;
-  uint8_t emit(Do what, uint8_t a, uint8_t b = 0, uint8_t c = 0, int immediate = 0);
-  uint8_t clamp(Do what, float bound, uint8_t x);
-  uint8_t choose(int when_second, uint8_t ordered, uint8_t x, uint8_t y);
-  uint8_t param(const ChainStep& step, int k) { return add_number(float(step.params[k].to_double())); }
-  uint8_t translate(const ChainStep& step, const uint8_t* in, InnerKernel kernel);
-  bool is_number(uint8_t value) const { return value < ChainCode::kFirstResult && code.input[value] == Input::Number; }
-
-  OperandOrders& orders_;
+  bool has_short_way = false;  // a recorded body has a shorter way for ordinary numbers
 };
 
-/// Writes the function of a code to memory of `room` bytes. Returns its length, or 0 if it does not fit or needs more registers than there are.
-size_t generate_chain(const ChainCode& code, uint8_t* to, size_t room);
+struct GeneratedChain {
+  size_t size = 0;   // bytes; 0: the function does not fit, or needs more registers than there are
+  size_t entry = 0;  // where it begins
+};
+/// Writes the function of a code to memory of `room` bytes, from a multiple of 64 on.
+GeneratedChain generate_chain(const ChainCode& code, uint8_t* to, size_t room);
 
 }  // namespace tessera::tensor::cpu

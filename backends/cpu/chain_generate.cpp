@@ -1,11 +1,12 @@
-// The function of a ChainCode. A vector of 16 elements goes through all instructions before the next; those that are left behind the last pair
-// of vectors go through the same instructions with masked loads and stores. Numbers stay in registers for the length of a call.
+// The function of a ChainCode. Two vectors of 16 elements go through all instructions side by side, for each instruction waits for the one
+// before; those that are left behind the last pair go through the same instructions with masked loads and stores. Numbers stay in registers
+// for the length of a call. Literals lie before the function, and are operands of instructions where they can.
+// compile: small, no-exceptions (runs once for each code)
 #include "backends/cpu/chain_code.h"
 
 #if defined(__x86_64__)
 #include <algorithm>
 #include <bit>
-#include <span>
 #include <utility>
 
 #include "backends/cpu/vector_assembler.h"
@@ -16,12 +17,37 @@ namespace {
 using A = VectorAssembler;
 using Do = ChainCode::Do;
 using Input = ChainCode::Input;
+using Instruction = ChainCode::Instruction;
+
+// By Do, up to Round.
+constexpr A::Op kOps[] = {
+    {A::Map::k0F, A::Prefix::None, 0x58}, {A::Map::k0F, A::Prefix::None, 0x59},   // Add, Mul
+    {A::Map::k0F, A::Prefix::None, 0x54}, {A::Map::k0F, A::Prefix::None, 0x56},   // And, Or
+    {A::Map::k0F, A::Prefix::None, 0x57}, {A::Map::k0F, A::Prefix::k66, 0xFE},    // Xor, AddInt
+    {A::Map::k0F, A::Prefix::None, 0x5C}, {A::Map::k0F, A::Prefix::None, 0x5E},   // Sub, Div
+    {A::Map::k0F, A::Prefix::None, 0x5F}, {A::Map::k0F, A::Prefix::None, 0x5D},   // Max, Min
+    {A::Map::k0F, A::Prefix::k66, 0xFA},  {A::Map::k0F38, A::Prefix::k66, 0x2C},  // SubInt, Scale
+    {A::Map::k0F, A::Prefix::None, 0x51}, {A::Map::k0F3A, A::Prefix::k66, 0x08},  // Sqrt, Round
+};
+constexpr A::Op kSelect{A::Map::k0F38, A::Prefix::k66, 0x65}, kCompare{A::Map::k0F, A::Prefix::None, 0xC2},
+    kCompareInt{A::Map::k0F3A, A::Prefix::k66, 0x1F};
+
+// The processor itself begins the next vectors' instructions before the last of a loop of so few, which memory bounds in the end.
+constexpr int kShort = 16;
+
+// How registers are spent: on two vectors at once, on literals.
+struct Way {
+  int abreast, literals;
+};
 
 class Generator {
  public:
-  Generator(const ChainCode& code, uint8_t* to, size_t room) : code_(code), a_(to, room) {}
+  Generator(const ChainCode& code, uint8_t* to, size_t room, Way way) : code_(code), a_(to, room), way_(way) {}
 
-  size_t write() {
+  GeneratedChain write() {
+    for (int i = 0; i < code_.literals; i++) a_.data(code_.literal[i]);
+    a_.align();
+    const size_t entry = a_.size();
     find_last_uses();
     for (int p = 0; p < pointers_ && p < kMostPointers; p++)
       if (const int stream = stream_of_[p]; stream >= 0 && stream < kBases) a_.load_pointer(kBase[stream], A::rdi, p);
@@ -30,10 +56,9 @@ class Generator {
     a_.compare_index(A::rsi);
     const size_t none = a_.jump(A::Jump::IfNotBelow);
     const size_t loop = a_.size();
-    write_body(ChainCode::kFirstOfPair);
-    a_.add_to_index(16);
-    write_body(ChainCode::kSecondOfPair);
-    a_.add_to_index(16);
+    write_body(ChainCode::kFirstOfPair, way_.abreast);
+    a_.add_to_index(uint8_t(16 * way_.abreast));
+    if (way_.abreast == 1) write_body(ChainCode::kSecondOfPair, 1), a_.add_to_index(16);
     a_.compare_index(A::rsi);
     a_.jump(A::Jump::IfBelow, loop);
     a_.land(none);
@@ -41,36 +66,46 @@ class Generator {
     const size_t no_rest = a_.jump(A::Jump::IfZero);
     const size_t rest = a_.size();
     a_.kmovw(kRestMask, A::rdx);
-    write_body(ChainCode::kRest);
+    write_body(ChainCode::kRest, 1);
     a_.add_to_index(16);
     a_.shift_right(A::rdx, 16);
     a_.jump(A::Jump::IfNotZero, rest);
     a_.land(no_rest);
     a_.vzeroupper();
     a_.ret();
-    return failed_ || !a_.fits() ? 0 : a_.size();
+    return {failed_ || !a_.fits() ? 0 : a_.size(), entry};
   }
+  int spare_registers() const { return spare_; }
 
  private:
   static constexpr uint8_t kRestMask = 7;  // of the elements of a vector behind the pairs
-  static constexpr int kBases = 4;     // streams whose addresses stay in registers
+  static constexpr int kBases = 4;         // streams whose addresses stay in registers
   static constexpr A::Gpr kBase[kBases] = {A::rcx, A::r8, A::r9, A::r10};
   static constexpr int kAhead = 2048;  // bytes
   static constexpr int kMostPointers = ChainCode::kMostInputs + ChainCode::kMostOutputs;
   static constexpr int kValues = ChainCode::kFirstResult + ChainCode::kMost;
+  static constexpr int kNever = -1;
 
   // Numbers the pointers that the loop follows, and finds the last reader of each value.
   void find_last_uses() {
-    std::fill_n(last_use_, kValues, int8_t(-1));
-    for (int i = 0; i < code_.instructions; i++)
-      for (const uint8_t value : operands(code_.instruction[i])) last_use_[value] = int8_t(i);
+    std::fill_n(last_use_, kValues, int16_t(kNever));
     for (int k = 0; k < code_.inputs; k++) stream_of_[pointers_++] = code_.input[k] >= Input::Memory ? int8_t(streams_++) : int8_t(-1);
-    for (int i = 0; i < code_.instructions; i++)
-      for (int n = std::popcount(code_.instruction[i].stores); n > 0; n--) {
+    for (int i = 0; i < code_.instructions; i++) {
+      const Instruction instruction = ordered(i, ChainCode::kFirstOfPair);
+      for (int k = 0; k < ChainCode::operands(instruction.what); k++) {
+        last_use_[instruction.in[k]] = int16_t(i);
+        if (ChainCode::is_literal(instruction.in[k])) gain_[instruction.in[k]] += gain(instruction, k);
+      }
+      for (int n = std::popcount(instruction.stores); n > 0; n--) {
         if (pointers_ == kMostPointers) return void(failed_ = true);
         stream_of_[pointers_++] = int8_t(streams_++);
       }
+    }
   }
+
+  // True of what registers hold for the length of a call.
+  bool stays(uint8_t value) const { return value < ChainCode::kFirstLiteral ? code_.input[value] < Input::Memory : ChainCode::is_literal(value) && kept_[value]; }
+  bool dies(uint8_t value, int reader) const { return last_use_[value] == reader && !stays(value) && !ChainCode::is_literal(value); }
 
   uint8_t take(uint32_t& free) {
     if (free == 0) {
@@ -79,105 +114,180 @@ class Generator {
     }
     const int r = std::countr_zero(free);
     free &= free - 1;
+    spare_ = std::min(spare_, std::popcount(vectors_));
     return uint8_t(r);
   }
+  uint32_t& pool(bool mask) { return mask ? masks_ : vectors_; }
 
   void keep_numbers() {
     for (uint8_t k = 0; k < code_.inputs; k++) {
-      if (code_.input[k] >= Input::Memory) continue;
+      if (!stays(k)) continue;
       a_.load_pointer(A::r11, A::rdi, k);
-      a_.vbroadcastss(register_[k] = take(vectors_), A::r11);
+      a_.vbroadcastss(register_[0][k] = register_[1][k] = take(vectors_), A::r11);
     }
+    for (int n = 0; n < way_.literals; n++) {
+      const uint8_t value = uint8_t(std::max_element(gain_ + ChainCode::kFirstLiteral, gain_ + ChainCode::kFirstResult) - gain_);
+      if (gain_[value] == 0) return;
+      a_.vbroadcastss(register_[0][value] = register_[1][value] = take(vectors_), place(value));
+      kept_[value] = true, gain_[value] = 0;
+    }
+  }
+  // The gain of an instruction whose operand k, a literal, is in a register: an instruction less, or at least no access to memory.
+  static uint8_t gain(const Instruction& instruction, int k) {
+    if (ChainCode::is_fused(instruction.what)) return 1;
+    return (k == 0 && ChainCode::operands(instruction.what) > 1) || (k == 1 && instruction.what == Do::CopySign) ? 4 : 1;
+  }
+
+  static size_t place(uint8_t literal) { return size_t(literal - ChainCode::kFirstLiteral) * 4; }
+  A::Source source(uint8_t value) const {
+    return ChainCode::is_literal(value) && !kept_[value] ? A::Source{0, true, place(value)} : A::Source{register_[lane_][value]};
+  }
+  // The register of an operand; a literal gets one for the length of this instruction.
+  uint8_t reg(uint8_t value) {
+    if (!ChainCode::is_literal(value) || kept_[value]) return register_[lane_][value];
+    const uint8_t r = take(vectors_);
+    a_.vbroadcastss(r, place(value));
+    borrowed_ |= 1U << r;
+    return r;
+  }
+  // A register that begins as the value: its own at its last use.
+  uint8_t own(uint8_t value, int reader) {
+    if (dies(value, reader)) return register_[lane_][value];
+    const uint8_t d = take(vectors_);
+    if (const A::Source from = source(value); from.is_literal) a_.vbroadcastss(d, from.at);
+    else a_.vmovaps(d, from.r);
+    return d;
   }
 
   A::Memory stream(int pointer, bool bytes) {
     const int s = stream_of_[pointer];
     if (s >= kBases) a_.load_pointer(A::r11, A::rdi, pointer);
-    return {s < kBases ? kBase[s] : A::r11, uint8_t(bytes ? 0 : 2)};
+    return {s < kBases ? kBase[s] : A::r11, uint8_t(bytes ? 0 : 2), uint8_t(lane_)};
   }
 
-  void write_body(ChainCode::Vector kind) {
+  void write_body(ChainCode::Vector kind, int abreast) {
     const uint32_t vectors = vectors_, masks = masks_;
-    std::fill_n(loaded_, ChainCode::kMostInputs, false);
+    std::fill_n(loaded_[0], 2 * ChainCode::kMostInputs, false);
     int output = code_.inputs;
-    for (int i = 0; i < code_.instructions && !failed_; i++) write_instruction(i, kind, output);
-    vectors_ = vectors, masks_ = masks;
+    for (int i = 0; i < code_.instructions && !failed_; i++) {
+      for (lane_ = 0; lane_ < abreast; lane_++) write_instruction(i, ChainCode::Vector(kind + lane_), output);
+      output += std::popcount(code_.instruction[i].stores);
+    }
+    lane_ = 0, vectors_ = vectors, masks_ = masks;
   }
 
   void load(uint8_t value, uint8_t rest) {
-    if (value >= code_.inputs || code_.input[value] < Input::Memory || std::exchange(loaded_[value], true)) return;
+    if (value >= code_.inputs || stays(value) || std::exchange(loaded_[lane_][value], true)) return;
     const bool mask = code_.input[value] == Input::Mask;
     const A::Memory from = stream(value, mask);
     const uint8_t r = take(vectors_);
     if (!mask) {
-      a_.vmovups_load(register_[value] = r, from, rest);
+      a_.vmovups_load(register_[lane_][value] = r, from, rest);
       if (code_.input[value] == Input::Memory && rest == 0) a_.prefetch(from, kAhead);
       return;
     }
     a_.vmovdqu8_load(r, from, rest);
-    a_.vptestmb(register_[value] = take(masks_), r, r);
+    a_.vptestmb(register_[lane_][value] = take(masks_), r, r);
     vectors_ |= 1U << r;
   }
 
-  // Numbers stay.
-  void release(uint8_t value, int reader) {
-    if (last_use_[value] > reader || (value < ChainCode::kFirstResult && code_.input[value] < Input::Memory)) return;
-    (code_.is_mask(value) ? masks_ : vectors_) |= 1U << register_[value];
-  }
-
-  // Instructions of one operand have it at the second place.
-  static std::span<const uint8_t> operands(const ChainCode::Instruction& i) {
-    switch (i.what) {
-      case Do::Sqrt:
-      case Do::Round: return {i.in + 1, 1};
-      case Do::MulAdd:
-      case Do::AndCompare:
-      case Do::Select: return {i.in, 3};
-      default: return {i.in, 2};
-    }
-  }
-
-  // The instruction with its operands in the order of this kind of vector.
-  ChainCode::Instruction ordered(int i, ChainCode::Vector kind) const {
-    ChainCode::Instruction instruction = code_.instruction[i];
-    const bool commutes = instruction.what == Do::Add || instruction.what == Do::Mul || instruction.what == Do::MulAdd;
-    if (commutes && (instruction.immediate >> kind & 1)) std::swap(instruction.in[0], instruction.in[1]);
+  // The instruction with its operands in the order of this kind of vector. Where order is nothing, a literal comes last.
+  Instruction ordered(int i, ChainCode::Vector kind) const {
+    Instruction instruction = code_.instruction[i];
+    const bool counts = ChainCode::has_order(instruction.what) && instruction.immediate != ChainCode::kEitherOrder;
+    if ((counts && instruction.immediate >> kind & 1) || (ChainCode::commutes(instruction.what) && ChainCode::is_literal(instruction.in[0])))
+      std::swap(instruction.in[0], instruction.in[1]);
     return instruction;
   }
 
-  void write_instruction(int i, ChainCode::Vector kind, int& output) {
-    const ChainCode::Instruction instruction = ordered(i, kind);
+  void write_instruction(int i, ChainCode::Vector kind, int output) {
+    const Instruction instruction = ordered(i, kind);
     const uint8_t rest = kind == ChainCode::kRest ? kRestMask : 0;
-    const uint8_t value = uint8_t(ChainCode::kFirstResult + i);
-    for (const uint8_t in : operands(instruction)) load(in, rest);
-    const auto r = [&](int k) { return register_[instruction.in[k]]; };
-    uint8_t d = 0;
-    if (instruction.what == Do::MulAdd) {  // a register of its own, which begins as what is added to
-      a_.vmovaps(d = take(vectors_), r(2));
-      a_.op(A::kFmadd231, d, r(0), r(1));
-    }
-    for (const uint8_t in : operands(instruction)) release(in, i);
-    if (instruction.what != Do::MulAdd) d = take(instruction.gives_mask() ? masks_ : vectors_);
+    const int operands = ChainCode::operands(instruction.what);
+    for (int k = 0; k < operands; k++) load(instruction.in[k], rest);
+    borrowed_ = 0;
+    const bool mask = ChainCode::gives_mask(instruction.what);
+    const uint8_t d = ChainCode::is_fused(instruction.what) ? write_fused(instruction, i)
+                      : instruction.what == Do::CopySign    ? write_copysign(instruction, i)
+                                                            : write_plain(instruction, i);
+    pool(mask) &= ~(1U << d);
+    register_[lane_][ChainCode::kFirstResult + i] = d;
+    for (const uint8_t kind_of_store : {ChainCode::kInMemory, ChainCode::kPastCaches, ChainCode::kInBuffer})
+      if (instruction.stores & kind_of_store) store(output++, d, mask, kind_of_store == ChainCode::kPastCaches, rest);
+    if (last_use_[ChainCode::kFirstResult + i] == kNever) pool(mask) |= 1U << d;
+  }
+
+  // Frees the registers of operands that nothing reads any more, and those that literals had.
+  void release(const Instruction& instruction, int reader) {
+    for (int k = 0; k < ChainCode::operands(instruction.what); k++)
+      if (const uint8_t value = instruction.in[k]; dies(value, reader)) pool(code_.is_mask(value)) |= 1U << register_[lane_][value];
+    vectors_ |= borrowed_;
+  }
+
+  // The result may take the register of an operand.
+  uint8_t write_plain(const Instruction& instruction, int i) {
+    const int operands = ChainCode::operands(instruction.what);
+    const uint8_t *const in = instruction.in, imm = instruction.immediate;
+    const bool one = operands == 1;
+    const uint8_t first = one ? uint8_t(0) : reg(in[0]);
+    const A::Source last = source(in[one ? 0 : 1]);
+    const uint8_t mask = operands == 3 ? register_[lane_][in[2]] : uint8_t(0);
+    release(instruction, i);
+    uint32_t& free = pool(ChainCode::gives_mask(instruction.what));
+    const uint8_t d = take(free);
     switch (instruction.what) {
-      case Do::Add: a_.op(A::kAdd, d, r(0), r(1)); break;
-      case Do::Sub: a_.op(A::kSub, d, r(0), r(1)); break;
-      case Do::Mul: a_.op(A::kMul, d, r(0), r(1)); break;
-      case Do::Div: a_.op(A::kDiv, d, r(0), r(1)); break;
-      case Do::Max: a_.op(A::kMax, d, r(0), r(1)); break;
-      case Do::Min: a_.op(A::kMin, d, r(0), r(1)); break;
-      case Do::And: a_.op(A::kAnd, d, r(0), r(1)); break;
-      case Do::Xor: a_.op(A::kXor, d, r(0), r(1)); break;
-      case Do::Sqrt: a_.op(A::kSqrt, d, 0, r(1)); break;
-      case Do::Round: a_.op_imm(A::kRndscale, d, 0, r(1), instruction.immediate); break;
-      case Do::Compare: a_.op_imm(A::kCmp, d, r(0), r(1), instruction.immediate); break;
-      case Do::AndCompare: a_.op_imm(A::kCmp, d, r(0), r(1), instruction.immediate, r(2)); break;
-      case Do::Select: a_.op(A::kBlendm, d, r(0), r(1), r(2)); break;
-      case Do::MulAdd: break;
+      case Do::Round: a_.op_imm(kOps[int(Do::Round)], d, 0, last, imm); break;
+      case Do::ShiftLeft: a_.shift(A::Shift::Left, d, last.r, imm); break;
+      case Do::ShiftRight: a_.shift(A::Shift::Right, d, last.r, imm); break;
+      case Do::Select: a_.op(kSelect, d, first, last, mask); break;
+      case Do::Compare:
+      case Do::AndCompare: a_.op_imm(kCompare, d, first, last, imm, mask); break;
+      case Do::CompareInt: a_.op_imm(kCompareInt, d, first, last, imm); break;
+      case Do::MaskAnd: a_.kandw(d, first, last.r); break;
+      case Do::MaskXor: a_.kxorw(d, first, last.r); break;
+      case Do::MaskNot: a_.knotw(d, last.r); break;
+      default: a_.op(kOps[int(instruction.what)], d, first, last); break;
     }
-    register_[value] = d;
-    for (const uint8_t kind : {ChainCode::kInMemory, ChainCode::kPastCaches, ChainCode::kInBuffer})
-      if (instruction.stores & kind) store(output++, d, instruction.gives_mask(), kind == ChainCode::kPastCaches, rest);
-    if (last_use_[value] < 0) (instruction.gives_mask() ? masks_ : vectors_) |= 1U << d;
+    return d;
+  }
+
+  // The three forms have the result in the place of one operand, and memory in that of another. The first of two NaNs that are multiplied is
+  // the first operand of each form that is not the sum's.
+  uint8_t write_fused(const Instruction& instruction, int i) {
+    uint8_t a = instruction.in[0], b = instruction.in[1];
+    const uint8_t c = instruction.in[2];
+    const bool literal = source(b).is_literal, either = instruction.immediate == ChainCode::kEitherOrder || code_.is_number(a) || code_.is_number(b);
+    const auto form = [&](A::Op op) {
+      op.opcode = uint8_t(op.opcode + (instruction.what == Do::MulAdd ? 0 : instruction.what == Do::MulSub ? 2 : 4));
+      return op;
+    };
+    uint8_t d;
+    if (source(c).is_literal && !literal) {
+      if (either && !dies(b, i) && dies(a, i)) std::swap(a, b);
+      const uint8_t first = reg(a);
+      a_.op(form(A::kFmadd213), d = own(b, i), first, source(c));
+    } else if (dies(c, i) || (!dies(a, i) && (literal || !dies(b, i)))) {
+      const uint8_t first = reg(a);
+      a_.op(form(A::kFmadd231), d = own(c, i), first, source(b));
+    } else if (dies(a, i)) {
+      const uint8_t third = reg(c);
+      a_.op(form(A::kFmadd132), d = own(a, i), third, source(b));
+    } else {
+      const uint8_t first = reg(a);
+      a_.op(form(A::kFmadd213), d = own(b, i), first, source(c));
+    }
+    release(instruction, i);
+    return d;
+  }
+
+  // Where the sign bit is set the sign, else the magnitude.
+  uint8_t write_copysign(const Instruction& instruction, int i) {
+    const uint8_t x = instruction.in[0], sign = instruction.in[1];
+    const bool over_sign = !dies(x, i) && dies(sign, i);
+    const uint8_t other = reg(over_sign ? x : sign), d = own(over_sign ? sign : x, i);
+    a_.op_imm(A::kTernaryLogic, d, other, source(instruction.in[2]), over_sign ? 0xE4 : 0xD8);
+    release(instruction, i);
+    return d;
   }
 
   void store(int pointer, uint8_t from, bool mask, bool past_caches, uint8_t rest) {
@@ -197,17 +307,31 @@ class Generator {
 
   const ChainCode& code_;
   A a_;
+  const Way way_;
+  int lane_ = 0;    // of the vectors abreast
+  int spare_ = 32;  // vectors that were never taken
   uint32_t vectors_ = UINT32_MAX, masks_ = 0x7e;  // registers that hold nothing: k1 to k6
-  uint8_t register_[kValues] = {};
-  int8_t last_use_[kValues], stream_of_[kMostPointers];
-  bool loaded_[ChainCode::kMostInputs] = {};
+  uint32_t borrowed_ = 0;
+  uint8_t register_[2][kValues] = {};
+  int16_t last_use_[kValues];
+  int8_t stream_of_[kMostPointers];
+  bool loaded_[2][ChainCode::kMostInputs] = {}, kept_[ChainCode::kFirstResult] = {};
+  uint8_t gain_[ChainCode::kFirstResult] = {};
   int pointers_ = 0, streams_ = 0;
   bool failed_ = false;
 };
 
 }  // namespace
 
-size_t generate_chain(const ChainCode& code, uint8_t* to, size_t room) { return Generator(code, to, room).write(); }
+GeneratedChain generate_chain(const ChainCode& code, uint8_t* to, size_t room) {
+  GeneratedChain chain;
+  for (int abreast = code.instructions > kShort ? 2 : 1; abreast > 0 && chain.size == 0; abreast--) {
+    Generator first(code, to, room, {abreast, 0});
+    chain = first.write();
+    if (chain.size > 0 && code.literals > 0 && first.spare_registers() > 0) chain = Generator(code, to, room, {abreast, first.spare_registers()}).write();
+  }
+  return chain;
+}
 
 }  // namespace tessera::tensor::cpu
 #endif

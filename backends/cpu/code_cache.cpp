@@ -4,6 +4,7 @@
 #if defined(__x86_64__) && defined(__unix__)
 #include <sys/mman.h>
 
+#include <cstring>
 #include <string_view>
 
 #include "runtime/context.h"
@@ -31,6 +32,7 @@ bool CodeCache::open() {
   Account& account = *Context::current().account;
   if (account.limit() != Account::kUnlimited && account.limit() - account.used() < int64_t(16 * kCharge)) return false;
   entries_.reserve(kMostEntries);
+  packed_.reserve(kPackedBytes);
   void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return true;
   memory_ = static_cast<uint8_t*>(memory);
@@ -49,31 +51,46 @@ CodeCache::~CodeCache() {
 void CodeCache::make_room() {
   if (kBytes - used_ >= 2 * kMostBytesOfOne && entries_.size() + kMostOfChain <= kMostEntries) return;
   entries_.clear();
+  packed_.clear();
   used_ = 0;
 }
 
 ChainFunction CodeCache::function(const ChainCode& code) {
   if (is_lost()) return nullptr;
-  for (const Entry& entry : entries_)
-    if (entry.code == code) return entry.function;
-  if (entries_.size() == kMostEntries) return nullptr;
-  entries_.push_back({code, generate(code)});
-  return entries_.back().function;
+  uint8_t packed[sizeof(ChainCode)];
+  const size_t size = code.pack(packed);
+  size_t begin = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.end - begin == size && std::memcmp(packed_.data() + begin, packed, size) == 0) return entry.function;
+    begin = entry.end;
+  }
+  if (entries_.size() == kMostEntries || kPackedBytes - begin < size) return nullptr;
+  size_t length;
+  const ChainFunction function = generate(code, length);
+  packed_.insert(packed_.end(), packed, packed + size);
+  entries_.push_back({packed_.size(), function});
+  used_ += (length + 63) / 64 * 64;
+  return function;
 }
 
-ChainFunction CodeCache::generate(const ChainCode& code) {
+ChainFunction CodeCache::try_out(const ChainCode& code) {
+  size_t length;
+  return is_lost() ? nullptr : generate(code, length);
+}
+
+ChainFunction CodeCache::generate(const ChainCode& code, size_t& size) {
+  size = 0;
   if (mprotect(memory_, kBytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   uint8_t* const begin = memory_ + used_;
-  const size_t size = generate_chain(code, begin, kBytes - used_);
+  const GeneratedChain chain = generate_chain(code, begin, kBytes - used_);
   if (mprotect(memory_, kBytes, PROT_READ | PROT_EXEC) != 0) {
     munmap(memory_, kBytes);
     account_->refund(kCharge);
     memory_ = nullptr;
     return nullptr;
   }
-  if (size == 0) return nullptr;
-  used_ += (size + 63) / 64 * 64;
-  return reinterpret_cast<ChainFunction>(begin);
+  size = chain.size;
+  return size == 0 ? nullptr : reinterpret_cast<ChainFunction>(begin + chain.entry);
 }
 
 }  // namespace tessera::tensor::cpu
@@ -84,6 +101,7 @@ namespace tessera::tensor::cpu {
 CodeCache* CodeCache::of(const ChainCall&) { return nullptr; }
 CodeCache::~CodeCache() = default;
 ChainFunction CodeCache::function(const ChainCode&) { return nullptr; }
+ChainFunction CodeCache::try_out(const ChainCode&) { return nullptr; }
 
 }  // namespace tessera::tensor::cpu
 #endif

@@ -20,26 +20,29 @@ class CodeCache final : public ChainCache {
 
   /// Null if no function can be generated, or only behind the end of this chain.
   ChainFunction function(const ChainCode& code);
+  /// A function that is gone when the next one is asked for, or null.
+  ChainFunction try_out(const ChainCode& code);
   /// True once the system has refused to make written memory executable: no function that this cache has returned may be called any more.
   bool is_lost() const { return memory_ == nullptr; }
-  OperandOrders orders;
+  RecordedBodies bodies{*this};
 
  private:
   struct Entry {
-    ChainCode code;
+    size_t end;              // of its packed code, which begins where the one before ends
     ChainFunction function;  // null: this code has none
   };
-  static constexpr size_t kBytes = 32768, kMostBytesOfOne = 4096;
+  static constexpr size_t kBytes = 49152, kMostBytesOfOne = 8192, kPackedBytes = 16384;
   static constexpr int kMostEntries = 64, kMostOfChain = ChainCall::kMostSteps / 2;
-  static constexpr size_t kCharge = kBytes + kMostEntries * sizeof(Entry);
+  static constexpr size_t kCharge = kBytes + kPackedBytes;
 
   CodeCache() = default;
   bool open();
   void make_room();
-  ChainFunction generate(const ChainCode& code);
+  ChainFunction generate(const ChainCode& code, size_t& size);
 
   std::vector<Entry> entries_;
-  uint8_t* memory_ = nullptr;  // null: the system refuses memory for code
+  std::vector<uint8_t> packed_;  // codes of the entries, one after the other
+  uint8_t* memory_ = nullptr;    // null: the system refuses memory for code
   size_t used_ = 0;
   Account* account_ = nullptr;
 };

@@ -25,21 +25,6 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::tensor::cpu::HWY_NAMESPACE {
 namespace m {
 
-/// Floats through doubles, half a register at a time: f on vectors of doubles.
-#if HWY_TARGET != HWY_SCALAR
-template <class F, class... More>
-HWY_INLINE L<float> in_doubles(const F& f, L<float> x, More... more) {
-  const Tag<float> d;
-  const hn::Half<decltype(d)> dh;
-  const Tag<double> dd;
-  const auto lower = f(L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, x.v))),
-                       L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, more.v)))...);
-  const auto upper = f(L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, x.v))),
-                       L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, more.v)))...);
-  return hn::Combine(d, hn::DemoteTo(dh, upper.v), hn::DemoteTo(dh, lower.v));
-}
-#endif
-
 template <class T>
 HWY_INLINE L<T> log10(L<T> x) {
 #if HWY_TARGET != HWY_SCALAR
@@ -138,6 +123,12 @@ HWY_INLINE L<T> floor_divide(L<T> x, L<T> y) {
 HWY_INLINE L<double> pow(L<double> x, L<double> y) {
   return each(x, y, [](double a, double b) { return std::pow(a, b); });
 }
+// One copy for all callers.
+inline HWY_NOINLINE L<double> exp_of_log(L<double> x, L<double> y) {
+  const Tag<double> d;
+  const auto e = hn::Mul(hn::Log(d, x.v), y.v);
+  return hn::Exp(d, hn::Max(hn::Min(e, hn::Set(d, 200.0)), hn::Set(d, -200.0)));
+}
 HWY_INLINE L<float> pow(L<float> x, L<float> y) {
   // exp(y log x) in double, which leaves float's rounding as the only error; odd operands go one by one.
   L<float> top = 1e38;
@@ -146,16 +137,7 @@ HWY_INLINE L<float> pow(L<float> x, L<float> y) {
 #if HWY_TARGET == HWY_SCALAR
   return L<float>(std::pow(hn::GetLane(x.v), hn::GetLane(y.v)));
 #else
-  const Tag<float> d;
-  const hn::Half<decltype(d)> dh;
-  const hn::Repartition<double, decltype(d)> dd;
-  auto half = [&](auto a, auto b) HWY_ATTR {
-    auto e = hn::Mul(hn::Log(dd, hn::PromoteTo(dd, a)), hn::PromoteTo(dd, b));
-    e = hn::Max(hn::Min(e, hn::Set(dd, 200.0)), hn::Set(dd, -200.0));
-    return hn::DemoteTo(dh, hn::Exp(dd, e));
-  };
-  return hn::Combine(d, half(hn::UpperHalf(dh, x.v), hn::UpperHalf(dh, y.v)),
-                     half(hn::LowerHalf(dh, x.v), hn::LowerHalf(dh, y.v)));
+  return in_doubles([](L<double> a, L<double> b) HWY_ATTR { return exp_of_log(a, b); }, x, y);
 #endif
 }
 template <class T>

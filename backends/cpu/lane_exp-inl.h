@@ -94,12 +94,9 @@ HWY_INLINE L<float> exp_near(L<float> x) {
     return times(sum + (mul_add(exp_tail(r), r * r, r_low) + lost));
   };
 #if HWY_TARGET <= HWY_AVX3
-  // The instruction for powers of two also makes what is no normal number any more.
   const L<float> n = mul_add(x, 1.44269504088896340736, 0x1.8p23) - L<float>(0x1.8p23);
   const L<float> high = mul_add(n, -K::kLn2High, x), r = mul_add(n, -K::kLn2Low, high);
-  return times_scale(r, mul_add(n, -K::kLn2Low, high - r), [&](L<float> e) HWY_ATTR {
-    return L<float>(hn::Vec<Tag<float>>{_mm512_scalef_ps(e.v.raw, n.v.raw)});
-  });
+  return times_scale(r, mul_add(n, -K::kLn2Low, high - r), [&](L<float> e) HWY_ATTR { return scale_by_power(e, n); });
 #else
   const LaneMask<float> small = x < L<float>(K::kNormal);
   const ExpParts<float> e(x, select(small, L<float>(64.0), -1.0));

@@ -36,20 +36,16 @@ HWY_INLINE L<double> minus_quarters(L<double> x, L<double> q) {
   return hn::NegMulAdd(q.v, L<double>(kHalfPi[2]).v, middle.v);
 }
 HWY_INLINE L<float> minus_quarters(L<float> x, L<float> q) {
-  const Tag<float> d;
 #if HWY_TARGET == HWY_SCALAR
   const double r = (hn::GetLane(x.v) - hn::GetLane(q.v) * kHalfPi[0]) - hn::GetLane(q.v) * kHalfPi[1];
-  return hn::Set(d, float(r));
+  return hn::Set(Tag<float>(), float(r));
 #else
-  const hn::Half<decltype(d)> dh;
-  const hn::Repartition<double, decltype(d)> dd;
-  const auto high = hn::Set(dd, kHalfPi[0]), low = hn::Set(dd, kHalfPi[1]);
-  auto half = [&](auto xh, auto qh) HWY_ATTR {
-    const auto wide = hn::PromoteTo(dd, qh);
-    return hn::DemoteTo(dh, hn::NegMulAdd(wide, low, hn::NegMulAdd(wide, high, hn::PromoteTo(dd, xh))));
-  };
-  return hn::Combine(d, half(hn::UpperHalf(dh, x.v), hn::UpperHalf(dh, q.v)),
-                     half(hn::LowerHalf(dh, x.v), hn::LowerHalf(dh, q.v)));
+  return in_doubles(
+      [](L<double> a, L<double> b) HWY_ATTR {
+        const L<double> high = hn::NegMulAdd(b.v, L<double>(kHalfPi[0]).v, a.v);
+        return L<double>(hn::NegMulAdd(b.v, L<double>(kHalfPi[1]).v, high.v));
+      },
+      x, q);
 #endif
 }
 
@@ -89,7 +85,7 @@ HWY_INLINE L<T> sin_quarters(L<T> x, int more) {
   return hn::Xor(value.v, hn::BitCast(d, sign));
 }
 template <class T>
-HWY_INLINE bool trig_in_range(L<T> x) {
+[[gnu::always_inline]] HWY_INLINE bool trig_in_range(L<T> x) {
   return !any(!(abs(x) <= L<T>(TrigConstants<T>::kRange)));
 }
 template <class T>

@@ -58,6 +58,23 @@ using L = Lane<T>;
 template <class T>
 using Also = std::type_identity_t<Lane<T>>;
 
+#ifdef TS_RECORDED_LANES
+// There are no elements where a body is recorded (chain_record.cpp): what needs them has no record, and branches that serve a few elements
+// are taken for all.
+template <class T, class... More>
+HWY_INLINE L<T> each(L<T>, const More&...) {
+  return hn::NoRecord<T>();
+}
+template <class F, class... More>
+HWY_INLINE L<float> in_doubles(const F&, L<float>, More...) {
+  return hn::NoRecord<float>();
+}
+template <class T>
+[[gnu::always_inline]] HWY_INLINE bool any(LaneMask<T>) {
+  return hn::AnyOfSome();
+}
+HWY_INLINE L<float> scale_by_power(L<float> x, L<float> n) { return hn::ScaleByPower(x.v, n.v); }
+#else
 /// f on every element: for functions without a vector form, and for the rare lanes outside a vector form's range.
 template <class T, class F>
 HWY_NOINLINE L<T> each(L<T> x, F f) {
@@ -80,6 +97,27 @@ template <class T>
 HWY_INLINE bool any(LaneMask<T> mask) {
   return !hn::AllFalse(Tag<T>(), mask.m);
 }
+/// Floats through doubles, half a register at a time: f on vectors of doubles.
+#if HWY_TARGET != HWY_SCALAR
+template <class F, class... More>
+HWY_INLINE L<float> in_doubles(const F& f, L<float> x, More... more) {
+  const Tag<float> d;
+  const hn::Half<decltype(d)> dh;
+  const Tag<double> dd;
+  const auto lower = f(L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, x.v))),
+                       L<double>(hn::PromoteTo(dd, hn::LowerHalf(dh, more.v)))...);
+  const auto upper = f(L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, x.v))),
+                       L<double>(hn::PromoteTo(dd, hn::UpperHalf(dh, more.v)))...);
+  return hn::Combine(d, hn::DemoteTo(dh, upper.v), hn::DemoteTo(dh, lower.v));
+}
+#endif
+#if HWY_TARGET <= HWY_AVX3
+/// x * 2^n for a whole n; the instruction also makes what is no normal number any more.
+HWY_INLINE L<float> scale_by_power(L<float> x, L<float> n) {
+  return L<float>(hn::Vec<Tag<float>>{_mm512_scalef_ps(x.v.raw, n.v.raw)});
+}
+#endif
+#endif
 
 template <class T>
 HWY_INLINE L<T> select(LaneMask<T> c, L<T> a, Also<T> b) {
