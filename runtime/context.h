@@ -71,6 +71,7 @@ class Context {
   bool deterministic = false;
   static constexpr int64_t kNever = INT64_MAX, kFuses = 32768;
   int64_t fuses_from = kNever;  // launches of pointwise ops of so many elements wait for those that follow (launch_queue)
+  int64_t waiting_rows = 0;  // how many rows launches that wait have reduced to one element each; 0: none
   bool generates_code = true;  // chains of such launches may run as machine code that is generated for them (TSR_JIT)
   bool tf32 = false;  // devices may multiply float32 with 10 bits behind the point
   DType default_dtype = kFloat32;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -68,9 +69,9 @@ int64_t bytes_moved(const ChainCall& call) {
   int64_t bytes = 0;
   for (const ChainStep& step : call.steps) {
     if (!step.needed) continue;
-    if (step.to) bytes += call.numel * int64_t(item_size(step.dtype));
+    if (step.to && !step.to_block) bytes += call.numel * int64_t(item_size(step.dtype));
     for (int k = 0; k < step.operands; k++)
-      if (step.in[k].kind == Kind::Flat) bytes += call.numel * int64_t(item_size(step.in[k].dtype));
+      if (step.in[k].kind == Kind::Flat && !step.in[k].in_block) bytes += call.numel * int64_t(item_size(step.in[k].dtype));
   }
   return bytes;
 }
@@ -96,8 +97,9 @@ class Chain {
 
   /// Runs the chain for elements [begin, end). Those of a reduction go to `reduced`. The buffers lie on the heap, because a small stack has
   /// no room for them (`ulimit -s 256`), and on the stack where the heap has no room: a chain that has begun may not fail.
-  void run(int64_t begin, int64_t end, char* reduced = nullptr) const {
-    if (one_loop_ && run_region(regions_[0], nullptr, nullptr, reduced, begin, end - begin)) {
+  /// `shift`: how many elements before its place an element of a block lies.
+  void run(int64_t begin, int64_t end, char* reduced = nullptr, int64_t shift = 0) const {
+    if (one_loop_ && run_region(regions_[0], {nullptr, nullptr, reduced, shift}, begin, end - begin)) {
       if (past_caches_) hwy::FlushStream();
       return;
     }
@@ -105,26 +107,35 @@ class Chain {
     try {
       memory.emplace(kBufferBytes);
     } catch (const TensorError&) {
-      return run_on_stack(begin, end, reduced);
+      return run_on_stack(begin, end, reduced, shift);
     }
-    run_tiles(memory->data(), begin, end, reduced);
+    run_tiles(memory->data(), begin, end, reduced, shift);
   }
 
   int64_t kernels() const { return int64_t(work_.size()); }
 
  private:
-  [[gnu::noinline, gnu::cold]] void run_on_stack(int64_t begin, int64_t end, char* reduced) const {
+  [[gnu::noinline, gnu::cold]] void run_on_stack(int64_t begin, int64_t end, char* reduced, int64_t shift) const {
     alignas(kLine) char memory[kBufferBytes];
-    run_tiles(memory, begin, end, reduced);
+    run_tiles(memory, begin, end, reduced, shift);
   }
 
-  void run_tiles(char* memory, int64_t begin, int64_t end, char* reduced) const {
+  // Memory that the tiles of a run use.
+  struct Places {
+    char* memory;  // buffers
+    Pattern* patterns;
+    char* reduced;  // of the tile
+    int64_t shift;  // as in run
+  };
+
+  void run_tiles(char* memory, int64_t begin, int64_t end, char* reduced, int64_t shift) const {
     Pattern patterns[kMostPatterns];
+    Places places{memory, patterns, reduced, shift};
     for (int64_t at = begin, n; at < end; at += n) {
       n = std::min(tile_, end - at);
       if (row_ > 0) n = std::min(n, row_ - at % row_);
-      run_tile(memory, patterns, reduced, at, n, std::min(tile_, end - at - n));
-      if (reduced) reduced += n * int64_t(item_size(call_.steps.back().dtype));
+      run_tile(places, at, n, std::min(tile_, end - at - n));
+      if (reduced) places.reduced += n * int64_t(item_size(call_.steps.back().dtype));
     }
     if (past_caches_) hwy::FlushStream();
   }
@@ -171,7 +182,7 @@ class Chain {
     for (int k = 0; k < step.operands; k++) add_source(work, k);
     if (work.takes[0] != step.dtype || !work.kernel) work.store = converter(step.dtype, work.takes[0]);
     widen(step.dtype), widen(work.takes[0]);
-    work.past_caches = step.to && past_caches_ && !is_read(step.to);
+    work.past_caches = step.to && !step.to_block && past_caches_ && !is_read(step.to);
     work.reduced = call_.reduce && &step == &call_.steps.back();
     for (int k = 0; k < step.operands; k++)
       if (may_be_overwritten(work, k)) free_buffer(step.in[k], i);
@@ -211,6 +222,7 @@ class Chain {
     source.operand = &operand;
     source.takes = takes;
     source.address = operand.address;
+    source.in_block = operand.in_block;
     widen(takes), widen(operand.dtype);
     if (operand.kind == Kind::Number) {
       converter(takes, operand.dtype)(source.number, 1, operand.number, 1, 1);
@@ -225,6 +237,7 @@ class Chain {
     if (operand.kind != Kind::Step) return;
     source.buffer = buffer_of_[operand.step];
     source.address = call_.steps[operand.step].to;
+    source.in_block = call_.steps[operand.step].to_block;
   }
 
   // True if a generated function needs no buffer and no tiles.
@@ -239,7 +252,7 @@ class Chain {
   void note_flat(const Work& work) {
     for (int k = 0; k < work.step->operands; k++) {
       const ChainOperand& operand = work.step->in[k];
-      if (operand.kind == Kind::Flat && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
+      if (operand.kind == Kind::Flat && !operand.is_warm && std::none_of(flat_.begin(), flat_.end(), [&](const ChainOperand* o) { return o->address == operand.address; }))
         flat_.push_back(&operand);
     }
   }
@@ -286,66 +299,71 @@ class Chain {
 
   char* buffer(char* memory, int i) const { return memory ? memory + i * buffer_bytes_ : nullptr; }
 
-  void run_tile(char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n, int64_t next) const {
+  void run_tile(const Places& places, int64_t at, int64_t n, int64_t next) const {
     const Region* region = regions_.data();
     const Region* const regions_end = region + regions_.size();
     int64_t part = 0;
     for (size_t i = 0; i < work_.size();) {
-      if (region != regions_end && region->first == i && run_region(*region++, memory, patterns, reduced, at, n)) {
+      if (region != regions_end && region->first == i && run_region(*region++, places, at, n)) {
         i = region[-1].last;
         continue;
       }
       if (part < parts_) fetch(part++, at + n, next);
-      run_step(work_[i++], memory, patterns, reduced, at, n);
+      run_step(work_[i++], places, at, n);
     }
   }
 
   // Returns false if the code does not fit the addresses of this tile.
-  bool run_region(const Region& region, char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n) const {
+  bool run_region(const Region& region, const Places& places, int64_t at, int64_t n) const {
     const void* pointers[ChainCode::kMostInputs + ChainCode::kMostOutputs];
     const void** pointer = pointers;
     for (int k = 0; k < region.inputs; k++) {
       const Region::In& in = region.in[k];
       int64_t step = 0;
-      *pointer++ = in.source ? operand(*in.source, buffer(memory, buffers_ + in.scratch), memory, patterns, at, n, step) : &region.numbers[k];
+      *pointer++ = in.source ? operand(*in.source, buffer(places.memory, buffers_ + in.scratch), places, at, n, step) : &region.numbers[k];
       if (in.source && (step != 0) == repeats_in_region(*in.source)) return false;
     }
     for (int k = 0; k < region.outputs; k++) {
       const Region::Out& out = region.out[k];
       const Work& work = *out.work;
-      char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
+      char* const there = destination(*work.step, places, at);
       if (out.store == ChainCode::kPastCaches && reinterpret_cast<uintptr_t>(there) % kLine != 0) return false;
-      *pointer++ = out.store != ChainCode::kInBuffer ? there : work.reduced ? reduced : buffer(memory, work.buffer);
+      *pointer++ = out.store != ChainCode::kInBuffer ? there : work.reduced ? places.reduced : buffer(places.memory, work.buffer);
     }
     region.function(pointers, n & -kPair, (1U << (n % kPair)) - 1);
     return true;
   }
 
-  void run_step(const Work& work, char* memory, Pattern* patterns, char* reduced, int64_t at, int64_t n) const {
+  static char* destination(const ChainStep& step, const Places& places, int64_t at) {
+    return step.to ? step.to + (at - (step.to_block ? places.shift : 0)) * int64_t(item_size(step.dtype)) : nullptr;
+  }
+
+  void run_step(const Work& work, const Places& places, int64_t at, int64_t n) const {
+    char* const memory = places.memory;
     Run run;
     run.params = work.step->params;
     run.n = n;
     for (int k = 0; k < work.step->operands; k++)
-      run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), memory, patterns, at, n, run.step[k]);
-    char* const there = work.step->to ? work.step->to + at * int64_t(item_size(work.step->dtype)) : nullptr;
-    char* const result = work.reduced ? reduced : work.buffer < 0 ? there : buffer(memory, work.buffer);
+      run.in[k] = operand(work.in[k], buffer(memory, buffers_ + k), places, at, n, run.step[k]);
+    char* const there = destination(*work.step, places, at);
+    char* const result = work.reduced ? places.reduced : work.buffer < 0 ? there : buffer(memory, work.buffer);
     run.out = work.store ? buffer(memory, buffers_ + kScratch - 1) : result;
     if (work.kernel) work.kernel(run);
     if (work.store) work.store(result, 1, work.kernel ? run.out : run.in[0], work.kernel ? 1 : run.step[0], n);
     if (work.past_caches) copy_past_caches(there, result, n * int64_t(item_size(work.step->dtype)));
   }
 
-  const void* operand(const Source& source, char* scratch, char* memory, Pattern* patterns, int64_t at, int64_t n,
-                      int64_t& step) const {
+  const void* operand(const Source& source, char* scratch, const Places& places, int64_t at, int64_t n, int64_t& step) const {
     const ChainOperand& o = *source.operand;
     step = 1;
     if (o.kind == Kind::Number) {
       step = 0;
       return source.number;
     }
-    if (source.pattern >= 0) return repeat(source, buffer(memory, buffers_ + kScratch + source.pattern), patterns[source.pattern], at, n);
+    if (source.pattern >= 0) return repeat(source, buffer(places.memory, buffers_ + kScratch + source.pattern), places.patterns[source.pattern], at, n);
     if (o.kind == Kind::Spread) return spread(source, scratch, at, n, step);
-    const char* const from = source.buffer >= 0 ? buffer(memory, source.buffer) : source.address + at * int64_t(item_size(o.dtype));
+    const int64_t place = at - (source.in_block ? places.shift : 0);
+    const char* const from = source.buffer >= 0 ? buffer(places.memory, source.buffer) : source.address + place * int64_t(item_size(o.dtype));
     if (!source.load) return from;
     source.load(scratch, 1, from, 1, n);
     return scratch;
@@ -439,7 +457,7 @@ class Chain {
       if (spread && (o.dtype == kBool || (source.pattern < 0 && scratch_ == kScratch))) return ChainCode::kNone;
       const uint8_t value = code.add_input(o.dtype == kBool                    ? ChainCode::Input::Mask
                                            : repeats_in_region(source)         ? ChainCode::Input::Same
-                                           : o.kind == Kind::Flat              ? ChainCode::Input::Memory
+                                           : o.kind == Kind::Flat && !o.is_warm ? ChainCode::Input::Memory
                                                                                : ChainCode::Input::Buffer);
       if (value == ChainCode::kNone) return value;
       region.in[value] = {&source, scratch_};
@@ -471,14 +489,17 @@ class Chain {
   bool past_caches_ = false, one_loop_ = false;
 };
 
-// The elements of a reduction, which the last step computes.
+// The elements of a reduction from `begin` on, which the last step computes. `shift` as in Chain::run.
 class ChainSource final : public ElementSource {
  public:
-  explicit ChainSource(const Chain& chain) : chain_(chain) {}
-  void read(int64_t first, int64_t n, void* to) const override { chain_.run(first, first + n, static_cast<char*>(to)); }
+  explicit ChainSource(const Chain& chain, int64_t begin = 0, int64_t shift = 0) : chain_(chain), begin_(begin), shift_(shift) {}
+  void read(int64_t first, int64_t n, void* to) const override {
+    chain_.run(begin_ + first, begin_ + first + n, static_cast<char*>(to), shift_);
+  }
 
  private:
   const Chain& chain_;
+  const int64_t begin_, shift_;
 };
 
 void run_chain(const ChainCall& call) {
@@ -494,7 +515,51 @@ void run_chain(const ChainCall& call) {
   parallel_for(call.numel, kFunctionGrain, [&](int64_t begin, int64_t end) { chain.run(begin, end); });
 }
 
+// A part whose chain is planned once, for all blocks.
+class PlannedPart {
+ public:
+  PlannedPart(const RowsCall& rows, const RowsPart& part, int chains_to_plan)
+      : part_(part), call_{part.steps, rows.rows * part.in_row, part.reduce, rows.cache, chains_to_plan}, chain_(call_) {}
+  PlannedPart(const PlannedPart&) = delete;
+
+  /// Runs rows [begin, end), which in memory of a block lie `shift` rows before their place.
+  void run(int64_t begin, int64_t end, int64_t shift) const {
+    const int64_t first = begin * part_.in_row, last = end * part_.in_row;
+    shift *= part_.in_row;
+    if (!part_.reduce) return chain_.run(first, last, nullptr, shift);
+    ReduceCall reduce = *part_.reduce;
+    const ChainSource source(chain_, first, shift);
+    if (chain_.kernels() > 0) reduce.source = &source;
+    else reduce.in += (first - (part_.in_block ? shift : 0)) * int64_t(item_size(reduce.in_dtype));
+    reduce.out += begin * int64_t(item_size(reduce.out_dtype));
+    reduce.kept_sizes[0] = reduce.kept_numel = end - begin;
+    reduce_kernel(kCpu, reduce);
+  }
+  int64_t work() const { return call_.numel * (chain_.kernels() + (part_.reduce != nullptr)); }
+
+ private:
+  const RowsPart& part_;
+  const ChainCall call_;
+  const Chain chain_;
+};
+
+void run_rows(const RowsCall& call) {
+  std::deque<PlannedPart> parts;
+  int64_t work = 0;
+  for (const RowsPart& part : call.parts) {
+    parts.emplace_back(call, part, parts.empty() ? int(call.parts.size()) : 0);
+    work += parts.back().work();
+  }
+  count_work(uint64_t(work) >> 11);
+  parallel_for((call.rows + call.block - 1) / call.block, 1, [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * call.block;  // all blocks of the piece use its memory
+    for (int64_t row = first; begin < end; begin++, row += call.block)
+      for (const PlannedPart& part : parts) part.run(row, std::min(row + call.block, call.rows), row - first);
+  });
+}
+
 const KernelRegistration registration{chain_kernel, DeviceType::Cpu, &run_chain};
+const KernelRegistration registration_of_rows{rows_kernel, DeviceType::Cpu, &run_rows};
 
 }  // namespace
 }  // namespace tessera::tensor::cpu

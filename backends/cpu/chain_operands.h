@@ -18,6 +18,7 @@ struct Source {
   int buffer = -1;              // Step: which buffer has it; -1: the memory at `address`
   int pattern = -1;             // Spread: index of the buffer that keeps the repeating row; -1 if no row repeats
   const char* address = nullptr;
+  bool in_block = false;        // as ChainOperand::in_block
 };
 
 // The contents of a pattern's buffer: n elements of the repeating row of a block, from element `phase` of the row on.

@@ -4,6 +4,7 @@
 #if defined(__x86_64__) && defined(__unix__)
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -23,7 +24,7 @@ CodeCache* CodeCache::of(const ChainCall& call) {
   }
   CodeCache* const cache = static_cast<CodeCache*>(call.cache->get());
   if (!cache->memory_) return nullptr;
-  cache->make_room();
+  if (call.chains_to_plan > 0) cache->make_room(std::min(call.chains_to_plan, kMostChains));
   return cache;
 }
 
@@ -47,9 +48,9 @@ CodeCache::~CodeCache() {
   account_->refund(kCharge);
 }
 
-// Functions of a chain that is about to run stay until its end.
-void CodeCache::make_room() {
-  if (kBytes - used_ >= 2 * kMostBytesOfOne && entries_.size() + kMostOfChain <= kMostEntries) return;
+// Functions of chains that are about to run stay until their end.
+void CodeCache::make_room(int chains) {
+  if (kBytes - used_ >= size_t(chains + 1) * kMostBytesOfOne && entries_.size() + kMostOfChain <= kMostEntries) return;
   entries_.clear();
   packed_.clear();
   used_ = 0;

@@ -12,7 +12,7 @@ namespace tessera::tensor::cpu {
 
 class CodeCache final : public ChainCache {
  public:
-  /// Returns the code cache of a chain's queue, with room for the functions of one chain; the first call makes the cache. Returns null if no code
+  /// Returns the code cache of a chain's queue, with room for the functions of the chains to plan; the first call makes the cache. Returns null if no code
   /// can be generated: the processor has no AVX-512, the system refuses memory for code, the memory limit leaves too little, or the Context
   /// generates no code (TSR_JIT=0).
   static CodeCache* of(const ChainCall& call);
@@ -32,12 +32,12 @@ class CodeCache final : public ChainCache {
     ChainFunction function;  // null: this code has none
   };
   static constexpr size_t kBytes = 49152, kMostBytesOfOne = 8192, kPackedBytes = 16384;
-  static constexpr int kMostEntries = 64, kMostOfChain = ChainCall::kMostSteps / 2;
+  static constexpr int kMostEntries = 64, kMostOfChain = ChainCall::kMostSteps / 2, kMostChains = 3;
   static constexpr size_t kCharge = kBytes + kPackedBytes;
 
   CodeCache() = default;
   bool open();
-  void make_room();
+  void make_room(int chains);
   ChainFunction generate(const ChainCode& code, size_t& size);
 
   std::vector<Entry> entries_;

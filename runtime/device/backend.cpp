@@ -18,6 +18,7 @@ std::atomic<const DeviceBackend*> backends[kDeviceTypeCount] = {&kHostBackend, n
 
 constinit Kernel<PointwiseCall> pointwise_kernel("pointwise");
 constinit Kernel<ChainCall> chain_kernel("chain", ServedBy::Host);
+constinit Kernel<RowsCall> rows_kernel("rows", ServedBy::Host);
 constinit Kernel<CopyCall> copy_kernel("copy_");
 constinit Kernel<FillCall> fill_kernel("fill_");
 constinit Kernel<RangeCall> range_kernel("arange");

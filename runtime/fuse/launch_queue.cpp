@@ -1,4 +1,5 @@
 // The launches of a Context that wait, and their runs.
+// compile: small (each launch has tens of thousands of elements)
 #include "runtime/fuse/launch_queue.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "runtime/device/calls.h"
 #include "runtime/device/kernel.h"
 #include "runtime/dtype_facts.h"
+#include "runtime/fuse/row_parts.h"
 #include "runtime/ops/pointwise_rows.h"
 
 namespace tessera::tensor {
@@ -128,7 +130,17 @@ LaunchQueue::~LaunchQueue() {
   } catch (...) {
     clear();  // no memory for what a host still holds
   }
+  end_waiting();
+}
+
+void LaunchQueue::begin_waiting() {
+  PendingLaunches::queue_ = this;
+  context_.waiting_rows = row_length_ > 0 ? numel_ / row_length_ : 0;
+}
+
+void LaunchQueue::end_waiting() {
   if (PendingLaunches::queue_ == this) PendingLaunches::queue_ = nullptr;
+  context_.waiting_rows = 0;
 }
 
 int LaunchQueue::step_of(const Storage& storage) const {
@@ -148,14 +160,23 @@ bool LaunchQueue::concerns(const Storage& storage, bool reads) const {
 // memory.
 bool LaunchQueue::reads_as_step(const Tensor& t) const {
   const int i = step_of(t.storage());
-  return i >= 0 && t.is_contiguous() && t.numel() == numel_ && t.offset() == 0 && t.dtype() == steps_[size_t(i)].dtype;
+  return i >= 0 && steps_[size_t(i)].kind == ChainStep::Kind::Elements && t.is_contiguous() && t.numel() == numel_ && t.offset() == 0 &&
+         t.dtype() == steps_[size_t(i)].dtype;
+}
+
+// Results of rows are read in blocks, so only each element by its own row.
+bool LaunchQueue::reads_row_by_row(const Tensor& t, const ChainOperand& operand) const {
+  const int i = step_of(t.storage());
+  if (i < 0 || steps_[size_t(i)].kind == ChainStep::Kind::Elements) return false;
+  return t.offset() == 0 && t.dtype() == steps_[size_t(i)].dtype && operand.ndim == 2 && operand.sizes[0] == row_length_ &&
+         operand.strides[0] == 0 && operand.sizes[1] * row_length_ == numel_ && operand.strides[1] == 1;
 }
 
 bool LaunchQueue::find_operand(ChainOperand& operand, const Tensor& t, Ints sizes) const {
   operand.dtype = t.dtype();
   if (!t.is_contiguous() || !t.device().is_cpu() || t.has_math_bits() || is_complex(t.dtype())) return false;
   if (const int step = step_of(t.storage()); step >= 0) {
-    operand.kind = ChainOperand::Kind::Step;
+    operand.kind = reads_as_step(t) ? ChainOperand::Kind::Step : ChainOperand::Kind::Row;
     operand.step = uint8_t(step);
     return true;
   }
@@ -201,36 +222,86 @@ bool LaunchQueue::takes(int64_t numel) const {
 }
 
 // Runs launches that this one cannot join.
-void LaunchQueue::make_room(int64_t numel, const ChainStep& step, const Tensor* const* tensors) {
+void LaunchQueue::make_room(Ints sizes, const ChainStep& step, const Tensor* const* tensors) {
+  const int64_t numel = numel_of(sizes);
   if (PendingLaunches::queue_ != nullptr && PendingLaunches::queue_ != this) PendingLaunches::flush();
   if (numel != numel_ || steps_.size() == kMostSteps || numel * int64_t(steps_.size() + 1) > kMostWork) flush();
   numel_ = numel;
   if (held_ + held_by(step, tensors) > kMostHeld) flush();
   for (int k = 0; k < step.operands; k++) {
     if (!tensors[k] || !waits(tensors[k]->storage()) || reads_as_step(*tensors[k])) continue;
+    ChainOperand rows;
+    if (row_length_ > 0 && tensors[k]->is_contiguous() && spread(rows, *tensors[k], sizes) && reads_row_by_row(*tensors[k], rows)) continue;
     flush();
     tensors[k]->impl()->address();
   }
 }
 
-Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
-  if (!takes(numel_of(sizes))) return {};
-  make_room(numel_of(sizes), step, tensors);
-  Tensor result;
+// A result of the step, whose making may flush the queue.
+Tensor LaunchQueue::pending_result(const ChainStep& step, Ints sizes) {
   try {
-    result = Tensor::adopt(TensorImpl::create_pending(sizes, step.dtype, *this));  // may flush, for room
+    return Tensor::adopt(TensorImpl::create_pending(sizes, step.dtype, *this));
   } catch (const TensorError&) {
     return {};  // without the queue a dying operand may lend its memory
   }
-  if (!find_operands(step, tensors, sizes)) return {};
+}
+
+Tensor LaunchQueue::put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
+  if (is_of_rows(numel_of(sizes), step, tensors)) return put_off_rows(step, tensors, sizes);
+  if (!takes(numel_of(sizes))) return {};
+  make_room(sizes, step, tensors);
+  Tensor result = pending_result(step, sizes);
+  if (!result.defined() || !find_operands(step, tensors, sizes)) return {};
   held_ += held_by(step, tensors);
   append(step, result.storage());
   return result;
 }
 
+// True if the step makes one element for each row of such results and of tensors in memory.
+bool LaunchQueue::is_of_rows(int64_t numel, const ChainStep& step, const Tensor* const* tensors) const {
+  if (row_length_ == 0 || numel * row_length_ != numel_ || PendingLaunches::queue_ != this || steps_.size() == kMostSteps) return false;
+  bool reads_rows = false;
+  for (int k = 0; k < step.operands; k++) {
+    if (!tensors[k]) continue;
+    const Tensor& t = *tensors[k];
+    const int i = step_of(t.storage());
+    if (i < 0 ? t.storage().is_pending() : steps_[size_t(i)].kind == ChainStep::Kind::Elements) return false;
+    if (i >= 0 && (!t.is_contiguous() || t.numel() != numel || t.offset() != 0 || t.dtype() != steps_[size_t(i)].dtype)) return false;
+    reads_rows |= i >= 0;
+  }
+  return reads_rows;
+}
+
+Tensor LaunchQueue::put_off_rows(ChainStep& step, const Tensor* const* tensors, Ints sizes) {
+  const size_t before = steps_.size();
+  Tensor result = pending_result(step, sizes);
+  if (!result.defined() || steps_.size() != before) return {};
+  step.kind = ChainStep::Kind::Rows;
+  for (int k = 0; k < step.operands; k++)
+    if (tensors[k] && !find_operand_of_rows(step.in[k], *tensors[k], sizes)) return {};
+  append(step, result.storage());
+  return result;
+}
+
+bool LaunchQueue::find_operand_of_rows(ChainOperand& operand, const Tensor& t, Ints sizes) const {
+  operand.dtype = t.dtype();
+  if (!t.is_contiguous() || !t.device().is_cpu() || t.has_math_bits() || is_complex(t.dtype())) return false;
+  if (const int step = step_of(t.storage()); step >= 0) {
+    operand.kind = ChainOperand::Kind::Step;
+    operand.step = uint8_t(step);
+    return true;
+  }
+  if (t.storage().is_exposed()) return false;
+  operand.storage = &t.storage();
+  operand.address = t.impl()->address();
+  operand.kind = ChainOperand::Kind::Flat;
+  return t.numel() == numel_of(sizes) || (t.numel() == 1 && spread(operand, t, sizes));
+}
+
 bool LaunchQueue::put_off_in_place(ChainStep& step, const Tensor* const* tensors, const Tensor& self) {
   if (!takes(self.numel()) || step.dtype != self.dtype()) return false;
-  make_room(self.numel(), step, tensors);
+  if (row_length_ > 0) flush();  // parts may run in another order than their steps came
+  make_room(self.sizes(), step, tensors);
   if (!find_operands(step, tensors, self.sizes())) return false;
   const int before = step_of(self.storage());
   if (before < 0 ? !may_be_overwritten(self, step) : !reads_as_step(self)) return false;
@@ -249,11 +320,44 @@ static bool takes_source(const ReduceCall& call, const Tensor& t) {
   return call.kept == 0 || (call.kept == 1 && call.kept_strides[0] == length && length % kVector == 0);
 }
 
+// True if the reduction can be a step of the launches that wait, or of none: their results are of one size, and each is pending.
+bool LaunchQueue::may_add_reduction(const Tensor& t, int64_t length) const {
+  if (steps_.empty()) return true;
+  if (PendingLaunches::queue_ != this || t.numel() != numel_ || steps_.size() == kMostSteps) return false;
+  if (numel_ * int64_t(steps_.size() + 1) > kMostWork || (row_length_ > 0 && row_length_ != length)) return false;
+  if (waits(t.storage()) && !reads_as_step(t)) return false;
+  return std::all_of(steps_.begin(), steps_.end(), [](const ChainStep& step) { return step.result && step.result->is_pending(); });
+}
+
+Tensor LaunchQueue::put_off_reduction(const ReduceCall& call, const Tensor& t, Ints sizes, DType type) {
+  constexpr int64_t kLongest = 4096;  // elements of a row, of which the caches hold some
+  if (!takes(t.numel()) || call.kept != 1 || type != t.dtype() || !t.device().is_cpu() || t.has_math_bits()) return {};
+  if (!takes_source(call, t) || call.reduced_sizes[0] > kLongest || !t.is_contiguous()) return {};
+  if (PendingLaunches::queue_ != nullptr && PendingLaunches::queue_ != this) PendingLaunches::flush();
+  if (!may_add_reduction(t, call.reduced_sizes[0])) flush();
+  ChainStep step;
+  step.kind = ChainStep::Kind::Reduction;
+  step.op = call.op, step.lane = step.dtype = type;
+  step.params[0] = call.param;
+  step.operands = 1;
+  const Tensor* const tensors[] = {&t};
+  if (held_ + held_by(step, tensors) > kMostHeld) flush();
+  if (waits(t.storage()) && !reads_as_step(t)) t.impl()->address();
+  Tensor result = pending_result(step, sizes);
+  numel_ = t.numel();
+  if (!result.defined() || !find_operand(step.in[0], t, t.sizes())) return {};
+  held_ += held_by(step, tensors);
+  dying_ = nullptr;
+  row_length_ = call.reduced_sizes[0];
+  append(step, result.storage());
+  return result;
+}
+
 // True if `t` is the result of the last launch, no tensor but the one that is about to die holds it, and no other result that the chain
 // reads on its way has an owner outside of the queue, or all are soon computed once more: then a reduction may compute the elements without
 // writing them.
 bool LaunchQueue::may_reduce(const Tensor& t) {
-  if (std::exchange(dying_, nullptr) != t.impl()) return false;
+  if (std::exchange(dying_, nullptr) != t.impl() || row_length_ > 0) return false;
   if (PendingLaunches::queue_ != this || !reads_as_step(t) || t.storage().references() != 2) return false;
   if (steps_.back().result != &t.storage()) return false;
   for (ChainStep& step : steps_) step.needed = false, step.to = nullptr;
@@ -292,7 +396,7 @@ void LaunchQueue::append(const ChainStep& step, Storage& result) {
   result.retain();
   for (const ChainOperand& operand : steps_.back().in)
     if (operand.storage) operand.storage->retain();
-  PendingLaunches::queue_ = this;
+  begin_waiting();
 }
 
 Tensor LaunchQueue::put_off_conversion(const Tensor& t, DType to) {
@@ -306,13 +410,13 @@ Tensor LaunchQueue::put_off_conversion(const Tensor& t, DType to) {
 
 void LaunchQueue::flush() {
   if (steps_.empty()) return;
-  if (PendingLaunches::queue_ == this) PendingLaunches::queue_ = nullptr;
+  end_waiting();
   try {
     run();
   } catch (...) {  // they wait on
     for (ChainStep& step : steps_)
       if (std::exchange(step.settled, false)) step.result->wait_again(*this);
-    PendingLaunches::queue_ = this;
+    begin_waiting();
     throw;
   }
   clear();
@@ -329,7 +433,7 @@ void LaunchQueue::find_operands_of_needed() {
     const ChainStep& step = steps_[i];
     if (!step.needed) continue;
     for (int k = 0; k < step.operands; k++)
-      if (step.in[k].kind == ChainOperand::Kind::Step) steps_[step.in[k].step].needed = true;
+      if (step.in[k].kind == ChainOperand::Kind::Step || step.in[k].kind == ChainOperand::Kind::Row) steps_[step.in[k].step].needed = true;
   }
 }
 
@@ -349,12 +453,13 @@ bool LaunchQueue::is_free_for(size_t i, const ChainOperand& operand) const {
 }
 
 // Chooses a block for the result of step i that is in the caches: the block of an operand that dies, as single ops do, or of the first
-// pending result without an owner outside of the queue: for it the allocator gave the block that was freed last.
+// pending result without an owner outside of the queue: for it the allocator gave the block that was freed last. Parts of rows may run in
+// another order than their steps came, so what dies is not known there.
 void LaunchQueue::take_warm_block(size_t i) {
   Storage& result = *steps_[i].result;
   for (size_t k = 0; k <= i; k++) {
     for (const ChainOperand& operand : steps_[k].in)
-      if (is_free_for(i, operand) && result.exchange_blocks(*operand.storage)) return;
+      if (row_length_ == 0 && is_free_for(i, operand) && result.exchange_blocks(*operand.storage)) return;
     Storage* const other = steps_[k].result;
     if (k < i && other && other->is_pending() && other->unique() && result.exchange_blocks(*other)) return;
   }
@@ -371,6 +476,7 @@ void LaunchQueue::run() {
     step.to = static_cast<char*>(step.settled ? step.result->settle() : step.result->data());
   }
   const Finishing finishing(context_);
+  if (row_length_ > 0) return run_rows();
   if (is_chain()) return run_chain(nullptr);
   for (const ChainStep& step : steps_)
     if (step.needed) run_one(step);
@@ -378,6 +484,11 @@ void LaunchQueue::run() {
 
 void LaunchQueue::run_chain(const ReduceCall* reduce) {
   chain_kernel(kCpu, ChainCall{steps_, numel_, reduce, context_.generates_code ? &cache_ : nullptr});
+}
+
+void LaunchQueue::run_rows() {
+  const RowParts parts(steps_, numel_, row_length_);
+  rows_kernel(kCpu, parts.call(context_.generates_code ? &cache_ : nullptr));
 }
 
 // Single ops run by their own kernels.
@@ -413,6 +524,7 @@ void LaunchQueue::clear() {
   }
   steps_.clear();
   held_ = 0;
+  row_length_ = 0;
 }
 
 }  // namespace tessera::tensor

@@ -23,6 +23,8 @@ class LaunchQueue {
   Tensor put_off(ChainStep& step, const Tensor* const* tensors, Ints sizes);
   /// The same for a launch that overwrites `self`, which has these sizes. Returns false if the launch is to run at once.
   bool put_off_in_place(ChainStep& step, const Tensor* const* tensors, const Tensor& self);
+  /// The same for a reduction of the rows of a tensor: the call has its layout, op, type of the arithmetic and number, and no addresses.
+  Tensor put_off_reduction(const ReduceCall& call, const Tensor& t, Ints sizes, DType type);
   /// The same for the conversion of a tensor.
   Tensor put_off_conversion(const Tensor& t, DType to);
   /// Reduces the tensor, into `out`, tile by tile as its launches compute it, without its result in memory. The call has its layout and no
@@ -40,7 +42,15 @@ class LaunchQueue {
   static constexpr int64_t kMostWork = int64_t(1) << 27;  // elements times steps: a tenth of a second
 
   bool takes(int64_t numel) const;
-  void make_room(int64_t numel, const ChainStep& step, const Tensor* const* tensors);
+  bool is_of_rows(int64_t numel, const ChainStep& step, const Tensor* const* tensors) const;
+  Tensor pending_result(const ChainStep& step, Ints sizes);
+  Tensor put_off_rows(ChainStep& step, const Tensor* const* tensors, Ints sizes);
+  bool find_operand_of_rows(ChainOperand& operand, const Tensor& t, Ints sizes) const;
+  bool reads_row_by_row(const Tensor& t, const ChainOperand& operand) const;
+  bool may_add_reduction(const Tensor& t, int64_t length) const;
+  void begin_waiting();
+  void end_waiting();
+  void make_room(Ints sizes, const ChainStep& step, const Tensor* const* tensors);
   bool waits(const Storage& storage) const { return storage.is_pending() || step_of(storage) >= 0; }
   bool reads_as_step(const Tensor& t) const;
   bool find_operands(ChainStep& step, const Tensor* const* tensors, Ints sizes) const;
@@ -57,13 +67,14 @@ class LaunchQueue {
   void take_warm_block(size_t i);
   void run();
   void run_chain(const ReduceCall* reduce);
+  void run_rows();
   bool is_chain() const;
   void run_one(const ChainStep& step) const;
   void clear();
 
   Context& context_;
   std::vector<ChainStep> steps_;
-  int64_t numel_ = 0;
+  int64_t numel_ = 0, row_length_ = 0;  // elements; a length of 0: no rows have been reduced
   size_t held_ = 0;
   std::unique_ptr<ChainCache> cache_;
   const TensorImpl* dying_ = nullptr;

@@ -519,8 +519,10 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
 
 // Short ops shall not pay for it, and stay in the caches anyway.
 bool may_wait(const Call& c) {
-  const int64_t from = Context::current().fuses_from;
-  return c.plan.widest ? c.plan.widest->numel() >= from : from != Context::kNever;
+  const Context& context = Context::current();
+  if (!c.plan.widest) return context.fuses_from != Context::kNever;
+  const int64_t numel = c.plan.widest->numel();
+  return numel >= context.fuses_from || numel == context.waiting_rows;
 }
 
 void allocate(Call& c) {

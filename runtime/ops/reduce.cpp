@@ -345,11 +345,28 @@ void record_into(int id, Tensor& out, const Request& r) {
          });
 }
 
+// The reduction of the rows of many elements may wait for what is made of its result (runtime/README.md, "Launches that wait").
+[[gnu::noinline]] static Tensor put_off(int id, const Request& r, const Meta& meta) {
+  Context& context = Context::current();
+  if (r.x.numel() < context.fuses_from || !r.x.device().is_cpu() || !is_floating(r.x.dtype()) || asks_truth(row_of(id))) return {};
+  ReduceCall c;
+  fill_layout(c, r.x, r.mask);
+  c.op = id;
+  c.compute = lane_of(meta.dtype);
+  c.param = r.param;
+  return context.launch_queue().put_off_reduction(c, r.x, meta.sizes, meta.dtype);
+}
+
 Tensor reduce(int id, const Request& r) {
-  Tensor out = meta_of(id, r).allocate();
-  if (out.device().type != DeviceType::Meta) {
-    const GradMode off(false);
-    run_into(id, out, r);
+  const Meta meta = meta_of(id, r);
+  constexpr int64_t kFewest = 128;  // two short rows
+  Tensor out = r.x.numel() < kFewest ? Tensor() : put_off(id, r, meta);
+  if (!out.defined()) {
+    out = meta.allocate();
+    if (out.device().type != DeviceType::Meta) {
+      const GradMode off(false);
+      run_into(id, out, r);
+    }
   }
   if (needs_grad(r.x)) record_into(id, out, r);
   return out;

@@ -9,16 +9,18 @@ import sys
 HERE = pathlib.Path(__file__).parent
 
 
-def lines(tsr, script, first, count, fuse):
+def lines(tsr, script, first, count, fuse, threads):
     done = subprocess.run([tsr, HERE / script, str(first), str(count)], capture_output=True, text=True,
-                          env=dict(os.environ, TSR_FUSE=fuse, TSR_THREADS='2'))
+                          env=dict(os.environ, TSR_FUSE=fuse, TSR_THREADS=str(threads)))
     if done.returncode:
         print(f'FAILED {script} with TSR_FUSE={fuse}: {done.stderr[-2000:]}')
     return done.stdout.splitlines()
 
 
 def compare(tsr, script, first, count):
-    single, fused = (lines(tsr, script, first, count, fuse) for fuse in ('0', '2'))
+    """Two threads have half of the programs, one thread the other half: its pieces have several blocks of rows."""
+    half = count // 2
+    single, fused = (lines(tsr, script, first, half, fuse, 2) + lines(tsr, script, first + half, count - half, fuse, 1) for fuse in ('0', '2'))
     single += [''] * (count - len(single))
     fused += [''] * (count - len(fused))
     wrong = [(s, f) for s, f in zip(single, fused) if s != f or not s]
