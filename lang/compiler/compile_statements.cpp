@@ -632,7 +632,7 @@ void Compiler::check_future(const ImportFromStmt& s) {
 }
 
 void Compiler::operator()(ImportFromStmt& s) {
-  if (s.module.text == "__future__" && s.level == 0) return check_future(s);
+  if (s.module.text == "__future__" && s.level == 0) check_future(s);
   const uint32_t mark = top_;
   std::vector<Value> names;
   for (const ImportAlias& alias : s.names) names.emplace_back(static_cast<Object*>(name_text(alias.name.text)));

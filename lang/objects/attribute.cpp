@@ -193,6 +193,8 @@ Value find_module_descriptor(Interpreter& in, Module& module, Str* name) {
   return bind_attribute(in, in_class, Value(static_cast<Object*>(&module)), module.type);
 }
 
+}  // namespace
+
 Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   if (module.type != in.types.module) {
     Value found = find_module_descriptor(in, module, name);
@@ -220,6 +222,8 @@ Value find_module_attribute(Interpreter& in, Module& module, Str* name) {
   }
   return Value();
 }
+
+namespace {
 
 Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
   const auto error = [&](std::string_view before, std::string_view owner, std::string_view after) {

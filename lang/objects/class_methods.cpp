@@ -118,10 +118,12 @@ Value object_getattribute(Interpreter& in, const Args& args) {
   Str* name = name_argument(in, args[1]);
   Type* type = type_of(in, args[0]);
   Value found = type->slots.get_attr != nullptr ? type->slots.get_attr(in, args[0], name) : Value();
-  if (found.is_undefined()) found = generic_find_attr(in, args[0], name);
+  const bool is_module = args[0].is_object() && args[0].as_object()->kind == ObjectKind::Module;
+  if (found.is_undefined())
+    found = is_module ? find_module_attribute(in, *object_cast<Module>(args[0]), name) : generic_find_attr(in, args[0], name);
   if (found.is_undefined()) {
-    throw_attribute_error(in, args[0], name,
-                          "'" + name_of(type) + "' object has no attribute '" + std::string(name->view()) + "'");
+    const std::string owner = is_module ? "module " + quote(object_cast<Module>(args[0])->name->view()) : quote(name_of(type)) + " object";
+    throw_attribute_error(in, args[0], name, owner + " has no attribute " + quote(name->view()));
   }
   return found;
 }

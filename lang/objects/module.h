@@ -109,6 +109,8 @@ class Modules {
 
 // A module object with __name__, __doc__, __package__ and so on in its dict; not in sys.modules. `type`: ModuleType or below.
 Module* make_module(Interpreter& in, std::string_view name, Type* type = nullptr);
+// The attribute of a module, its __getattr__ included; Undefined if it has none.
+Value find_module_attribute(Interpreter& in, Module& module, Str* name);
 void name_module(Interpreter& in, Module& module, std::string_view name);
 
 }  // namespace tessera::lang

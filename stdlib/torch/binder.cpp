@@ -109,6 +109,7 @@ void Binder::add_keywords(Interpreter& in, const OpFunction& function) {
   };
   if (!function.is_method)
     for (const char* name : {"input", "x", "a", "x1"}) alias(name, "self");
+  if (!function.is_method) alias("split_size_or_sections", "split_size");  // torch.split is written in Python there
   alias("axis", "dim");
   alias("keepdims", "keepdim");
   alias("x2", "other");

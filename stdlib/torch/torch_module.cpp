@@ -225,18 +225,22 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "overrides",  "sparse",        "types",         "version",
                                    "mps",        "cpu",           "_dynamo",       "onnx",
                                    "signal",     "masked",        "fx",           "__config__",
-                                   "futures"};
+                                   "futures",    "ao",            "_tensor_str"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
 const char* const kScriptParts[] = {"torch._script", "torch._compositions", "torch._copies", "torch._rarely", "torch._symbolic"};
 const char* const kTensorTypes = "torch._tensor_types";  // torch.FloatTensor and its kin
 
+const char* const kSymbols = "torch.fx.experimental.symbolic_shapes";
+
 // Names of the package that stand in one of its modules.
 const std::pair<std::string_view, const char*> kElsewhere[] = {
     {"save", "torch.serialization"}, {"load", "torch.serialization"},       {"frombuffer", "torch.storage"},
     {"GradScaler", "torch.amp"},     {"from_dlpack", "torch.utils.dlpack"}, {"to_dlpack", "torch.utils.dlpack"},
     {"autocast", "torch.amp"},       {"svd_lowrank", "torch._lowrank"},     {"pca_lowrank", "torch._lowrank"},
+    {"Future", "torch.futures"},     {"SymInt", kSymbols},                  {"SymFloat", kSymbols},
+    {"SymBool", kSymbols},           {"PyTorchFileReader", "torch._archive"}, {"PyTorchFileWriter", "torch._archive"},
     {"ops", "torch._dispatch"},      {"ScriptModule", "torch.jit"},         {"ScriptFunction", "torch.jit"},
     {"sparse_coo_tensor", "torch._sparse"}, {"sparse_compressed_tensor", "torch._sparse"},
     {"sparse_csr_tensor", "torch._sparse"}, {"sparse_csc_tensor", "torch._sparse"},
@@ -365,8 +369,9 @@ Value missing_in_c(Interpreter& in, Module&, Str* name) {
   if (name->view() == "_TensorMeta") return Value(static_cast<Object*>(torch_state(in).tensor->type));
   if (name->view() == "_DisableTorchDispatch")
     return find_attr(in, Value(static_cast<Object*>(in.import("torch.utils._python_dispatch"))), name);
-  if (name->view() != "DisableTorchFunction" && name->view() != "DisableTorchFunctionSubclass") return Value();
-  return find_attr(in, Value(static_cast<Object*>(in.import("torch.overrides"))), name);
+  if (name->view().starts_with("__")) return Value();
+  const bool disables = name->view() == "DisableTorchFunction" || name->view() == "DisableTorchFunctionSubclass";
+  return find_attr(in, Value(static_cast<Object*>(in.import(disables ? "torch.overrides" : "torch._c_names"))), name);
 }
 
 void fill_c(Interpreter& in, Module& module) {

@@ -1,6 +1,7 @@
 #include "stdlib/numpy/native/bit_source.h"
 
 #include <bit>
+#include <vector>
 #include <cstddef>
 
 namespace tessera::stdlib {
@@ -29,19 +30,18 @@ uint32_t mix(uint32_t x, uint32_t y) {
 
 }  // namespace
 
-void seed_sequence(std::span<const uint32_t> entropy, std::span<uint32_t> words) {
-  constexpr size_t kPool = 4;
-  uint32_t pool[kPool];
+void seed_sequence(std::span<const uint32_t> entropy, std::span<uint32_t> words, size_t pool_size) {
+  std::vector<uint32_t> pool(pool_size);
   Hash in(0x43B0D7E5U, 0x931E8875U);
-  for (size_t i = 0; i < kPool; ++i) pool[i] = in(i < entropy.size() ? entropy[i] : 0);
-  for (size_t from = 0; from < kPool; ++from)
-    for (size_t to = 0; to < kPool; ++to)
+  for (size_t i = 0; i < pool_size; ++i) pool[i] = in(i < entropy.size() ? entropy[i] : 0);
+  for (size_t from = 0; from < pool_size; ++from)
+    for (size_t to = 0; to < pool_size; ++to)
       if (from != to) pool[to] = mix(pool[to], in(pool[from]));
-  for (size_t from = kPool; from < entropy.size(); ++from)
+  for (size_t from = pool_size; from < entropy.size(); ++from)
     for (uint32_t& word : pool) word = mix(word, in(entropy[from]));
 
   Hash out(0x8B51F9DDU, 0x58F38DEDU);
-  for (size_t i = 0; i < words.size(); ++i) words[i] = out(pool[i % kPool]);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = out(pool[i % pool_size]);
 }
 
 void Pcg64::seed(std::span<const uint32_t> entropy) {

@@ -48,6 +48,6 @@ class Pcg64 final : public BitSource {
 };
 
 // The words that NumPy's SeedSequence derives from entropy: hashed into a pool of four, then drawn out of it.
-void seed_sequence(std::span<const uint32_t> entropy, std::span<uint32_t> words);
+void seed_sequence(std::span<const uint32_t> entropy, std::span<uint32_t> words, size_t pool_size = 4);
 
 }  // namespace tessera::stdlib

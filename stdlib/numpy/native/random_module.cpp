@@ -84,7 +84,9 @@ Value derived_words(Interpreter& in, const Args& args) {
   std::vector<uint32_t> entropy, words(static_cast<size_t>(int_argument(in, args[1])));
   for (uint32_t i = 0; is_list(args[0]) && i < as_list(args[0])->size; ++i)
     entropy.push_back(static_cast<uint32_t>(int_argument(in, as_list(args[0])->items[i])));
-  seed_sequence(entropy, words);
+  const int64_t pool = int_argument(in, args[2]);
+  if (pool < 4 || pool > 1 << 20) throw_error(ErrorKind::ValueError, "The size of the entropy pool should be at least 4");
+  seed_sequence(entropy, words, static_cast<size_t>(pool));
   const Value list = make_list(in, words.size());
   for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
   return list;
@@ -228,7 +230,7 @@ void fill_numpy_random(Interpreter& in, Module& module) {
   in.add_methods(type, kMethods, std::size(kMethods));
   set_member(in, module, "Draws", Value(type));
   in.def(module, "fresh_words()", "Words that no seed decides.", fresh_words);
-  in.def(module, "derived_words(entropy, count)", "The words of a SeedSequence.", derived_words);
+  in.def(module, "derived_words(entropy, count, pool_size)", "The words of a SeedSequence.", derived_words);
 }
 
 }  // namespace
