@@ -13,17 +13,29 @@ set(headers ${CMAKE_BINARY_DIR}/precompiled/tessera_standard_headers.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/standard_headers.inc)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/standard_headers.inc ${headers} COPYONLY)
 file(REMOVE_RECURSE ${headers}.gch)
-file(MAKE_DIRECTORY ${headers}.gch)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+list(JOIN TESSERA_COMPILE_OPTIONS " " options)
+set(TESSERA_COMPILE "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -fvisibility=hidden -fvisibility-inlines-hidden ${options} -std=c++20")
+# The arguments of cmake that compile a form, with options beside those of all sources (cmake/precompile_form.cmake).
+function(tessera_precompile out header form options includes)
+  set(${out} -D HEADER=${header} -D FORM=${form} -D "COMPILE=${TESSERA_COMPILE} ${options}" -D "INCLUDES=${includes}"
+             -P ${PROJECT_SOURCE_DIR}/cmake/precompile_form.cmake PARENT_SCOPE)
+endfunction()
 foreach(optimise "" ${TESSERA_SMALL})
-  set(compile ${CMAKE_CXX_COMPILER} ${flags} -fvisibility=hidden -fvisibility-inlines-hidden ${TESSERA_COMPILE_OPTIONS} -std=c++20 ${optimise}
-              -x c++-header ${headers})
-  execute_process(COMMAND ${compile} -o ${headers}.gch/as_compiled${optimise} COMMAND_ERROR_IS_FATAL ANY)
-  # The form has this tree's path in it. The compiler's cache, which is to serve all trees, looks at the text and the options instead.
-  execute_process(COMMAND ${compile} -E -P OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-  string(SHA256 sum "${CMAKE_CXX_COMPILER_VERSION} ${TESSERA_COMPILE_OPTIONS} ${flags} ${optimise} ${text}")
-  file(WRITE ${headers}.gch/as_compiled${optimise}.sum ${sum})
+  tessera_precompile(arguments ${headers} as_compiled${optimise} "${optimise}" "")
+  execute_process(COMMAND ${CMAKE_COMMAND} ${arguments} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 set(TESSERA_STANDARD_HEADERS "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include tessera_standard_headers.h>")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-I${CMAKE_BINARY_DIR}/precompiled> $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess> "${TESSERA_STANDARD_HEADERS}")
+
+# A form for some targets alone, which only they wait for; ARGN: what it is made of beside the standard headers.
+function(tessera_precompile_for targets header form options includes)
+  tessera_precompile(arguments ${header} ${form} "${options}" "${includes}")
+  list(GET targets 0 first)
+  add_custom_command(OUTPUT ${header}.gch/${form} COMMAND ${CMAKE_COMMAND} ${arguments} DEPENDS ${header} ${PROJECT_SOURCE_DIR}/cmake/standard_headers.inc
+                     ${PROJECT_SOURCE_DIR}/cmake/precompile_form.cmake ${ARGN} COMMENT "Headers of ${first}" VERBATIM)
+  add_custom_target(${first}_headers DEPENDS ${header}.gch/${form})
+  foreach(target ${targets})
+    add_dependencies(${target} ${first}_headers)
+  endforeach()
+endfunction()

@@ -15,12 +15,13 @@ struct Layouts {
 
   uint64_t number = 0xcbf29ce484222325u ^ kRevision;
 
+  constexpr void add_byte(uint8_t byte) { number = (number ^ byte) * 0x100000001b3u; }
   constexpr void add(uint64_t value) {
-    for (int byte = 0; byte < 8; byte++) number = (number ^ (value >> 8 * byte & 0xff)) * 0x100000001b3u;
+    for (int byte = 0; byte < 8; byte++) add_byte(uint8_t(value >> 8 * byte));
   }
   constexpr void text(const char* words) {
-    for (; *words; words++) add(uint64_t(uint8_t(*words)));
-    add(0);
+    for (; *words; words++) add_byte(uint8_t(*words));
+    add_byte(0);
   }
   template <class T>
   constexpr void type(const char* name) {
