@@ -14,7 +14,7 @@ stands on the line that fails. NAME.err is the whole of standard error (a line `
 A script that expects an error exits with status 1; NAME.status holds another number.
 NAME.args are further arguments, NAME.in is standard input, the files of NAME.d/ are put beside the script.
 NAME.cmd stands in place of NAME.tsr for a command line of its own: `{dir}` in it is the test's folder.
-A script without any of these is no test.
+A script without any of these is no test. A script with a comment `# needs: the Python library of the machine` is skipped where there is none.
 
 On another device a tensor's text has `device='cuda:0'` more, which is taken away before the comparison, and so may break its lines
 elsewhere, names of the device are the CPU's, and numbers with a decimal point agree to 1e-4 or but for the last printed digit;
@@ -41,6 +41,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / 'tests' / 'scripts'
 EXPECT = re.compile(r'#\s*expect(!?):(?: (.*))?$')
 ERROR = re.compile(r'#\s*error: (.*)$')
+NEEDS_LIBRARY = b'# needs: the Python library of the machine'
+LIBRARIES = ('/usr/lib/python3.11', '/usr/lib/python3.12', '/usr/lib/python3.13')  # where tsr looks for one (repl/start.cpp)
 
 
 @dataclasses.dataclass
@@ -99,7 +101,17 @@ def find_cases(words, root=SCRIPTS, untested=False):
     paths = sorted(p for p in root.rglob('*') if p.suffix in ('.tsr', '.cmd') and '.d/' not in str(p))
     paths = [p for p in paths if not words or any(w in str(p.relative_to(SCRIPTS)) for w in words)]
     cases = [load(p) or (Case(p, None) if untested else None) for p in paths]
-    return [c for c in cases if c]
+    return can_run([c for c in cases if c])
+
+
+def can_run(cases):
+    """The cases less those that need the Python library of the machine, where there is none; tells of them."""
+    if any(os.path.isdir(folder) for folder in LIBRARIES):
+        return cases
+    skipped = [c for c in cases if NEEDS_LIBRARY in c.path.read_bytes()]
+    if skipped:
+        print(f'skipped, no Python library on this machine (apt install libpython3-stdlib): {", ".join(c.name for c in skipped)}')
+    return [c for c in cases if c not in skipped]
 
 
 def run(case, command, timeout, as_python=False, extra_environment={}):

@@ -156,13 +156,30 @@ void add_spec_names(Interpreter& in, Module&, Dict* names) {
   for (Str* const name : {in.names->spec, in.names->loader}) dict_set_str(in, names, name, Value::none());
 }
 
+constexpr std::string_view kMachineLibrary = "/usr/lib/python3.";
+
 // The entries of sys.path under which a package of the standard library inside of the program may have modules that it lacks.
 void add_machine_folders(Interpreter& in, std::string_view package, List* folders) {
-  constexpr std::string_view kInside = "stdlib/python/", kLibrary = "/usr/lib/python3.";
+  constexpr std::string_view kInside = "stdlib/python/";
   if (!package.starts_with(kInside) || !in.limits.imports_of_files) return;
   for (const std::string& each : in.search_path)
-    if (each.starts_with(kLibrary) && each.find('/', kLibrary.size()) == each.npos)
+    if (each.starts_with(kMachineLibrary) && each.find('/', kMachineLibrary.size()) == each.npos)
       list_append(in, folders, make_str_lossy(in, each + "/" + std::string(package.substr(kInside.size()))));
+}
+
+// Is it a module of Python's standard library, and has sys.path no library of the machine that would have it?
+bool is_of_absent_library(Interpreter& in, std::string_view name) {
+  for (const std::string& each : in.search_path)
+    if (each.starts_with(kMachineLibrary)) return false;
+  std::string path;
+  bool is_package = false;
+  const std::optional<std::string> names = in.host().embedded_module ? in.host().embedded_module("_stdlib_names", path, is_package) : std::nullopt;
+  if (!names) return false;
+  const std::string top(name.substr(0, name.find('.')));
+  const auto is_break = [](char c) { return c == ' ' || c == '\n'; };
+  for (size_t at = 0; (at = names->find(top, at)) != names->npos; ++at)
+    if (at > 0 && is_break((*names)[at - 1]) && is_break((*names)[at + top.size()])) return true;
+  return false;
 }
 
 }  // namespace
@@ -338,6 +355,8 @@ Value Modules::load(std::string_view name, Module* parent) {
   std::string message = "No module named '" + std::string(name) + "'";
   if (parent != nullptr && find_attr(in_, Value(parent), in_.names->path).is_undefined())
     message += "; '" + std::string(parent->name->view()) + "' is not a package";
+  else if (in_.limits.imports_of_files && name[0] != '_' && is_of_absent_library(in_, name))
+    message += "; the Python library of the machine has it (Debian: apt install libpython3-stdlib)";
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
 }
 

@@ -1,1 +1,1 @@
--v -c 'import colorsys'
+-v -c 'import keyword'
