@@ -70,17 +70,20 @@ void RowParts::add_step_of_rows(int i) {
   add_part(steps, kNone, true);
 }
 
-// A chain gives its elements to the reduction if nothing else reads them behind it.
+// A chain gives its elements to the reduction if no other part reads them, or those that do compute them again.
 void RowParts::add_reduction(int i) {
   const ChainOperand& operand = steps_[size_t(i)].in[0];
   const int source = operand.step;
-  if (operand.kind == OperandKind::Step && (open_ & only(source))) {
-    const bool is_last = readers_[source] < 2 * only(i) || is_cheap_again(source);
-    const bool stays = !steps_[size_t(source)].to && is_last;
-    add_part(take_operands_of(source), stays ? i : kNone, false);
-    if (stays) return;
+  if (operand.kind != OperandKind::Step) return add_part(0, i, false);
+  if (is_cheap_again(source)) {
+    open_ &= ~only(source);
+    return add_part(only(source), i, false);
   }
-  add_part(0, i, false);
+  if (!(open_ & only(source))) return add_part(0, i, false);
+  const Set taken = take_operands_of(source);
+  const bool stays = !steps_[size_t(source)].to && !(readers_[source] & ~(taken | only(i)));
+  add_part(taken, stays ? i : kNone, false);
+  if (!stays) add_part(0, i, false);
 }
 
 RowParts::Set RowParts::read_by(Set steps) const {

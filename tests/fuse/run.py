@@ -35,9 +35,10 @@ def main():
     parser.add_argument('--first', type=int, default=0)
     parser.add_argument('--expressions', type=int, default=1000)
     parser.add_argument('--programs', type=int, default=50)
+    parser.add_argument('--sequences', type=int, default=1000)
     options = parser.parse_args()
     scores = [compare(options.tsr, script, options.first, count)
-              for script, count in (('expressions.tsr', options.expressions), ('training.tsr', options.programs))]
+              for script, count in (('expressions.tsr', options.expressions), ('training.tsr', options.programs), ('sequences.tsr', options.sequences))]
     passed, failed = (sum(each) for each in zip(*scores))
     print(f'{passed} passed, {failed} failed')
     sys.exit(failed != 0)
