@@ -29,6 +29,7 @@ const char* const kHelp =
     "  --dump FILE    prints the file's layout, tree and bytecode, and does not run it\n"
     "  --device NAME  makes tensors on this device unless told otherwise (cpu, cuda)\n"
     "  --threads N    threads for tensor operations (also TSR_THREADS)\n"
+    "  --packages     prints the packages that there are, inside of the program and installed\n"
     "  --version      prints the versions of tsr and of the parts that it runs on\n"
     "  --help         prints this\n";
 
@@ -110,6 +111,11 @@ Options read_arguments(int argc, char** argv) {
       if (letters(argc, argv, i, options)) return options;
     } else if (std::strcmp(argument, "--version") == 0) {
       options.action = Options::Action::Version;
+      return options;
+    } else if (std::strcmp(argument, "--packages") == 0) {
+      options.action = Options::Action::Module;
+      options.text = "_packages";
+      options.arguments = {"_packages"};
       return options;
     } else if (std::strcmp(argument, "--help") == 0) {
       options.action = Options::Action::Help;

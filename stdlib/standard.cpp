@@ -18,8 +18,14 @@ std::optional<std::string> embedded_text(std::string_view name, std::string& pat
   return text_of(*module);
 }
 
+// Packages without compiled parts, which an installed one replaces.
+static bool yields_to_installed(std::string_view name) {
+  const std::string_view package = name.substr(0, name.find('.'));
+  return package == "tqdm" || package == "typing_extensions";
+}
+
 void add_standard_library(Interpreter& in) {
-  if (!in.host().embedded_module) in.host().embedded_module = embedded_text;
+  if (!in.host().embedded_module) in.host().embedded_module = embedded_text, in.host().embedded_yields = yields_to_installed;
   in.host().classes_of_c = &classes_of_c();
   add_native_modules(in);
   add_torch_modules(in);

@@ -22,6 +22,8 @@ struct Host {
   std::function<bool(std::string& line)> read_line;  // with its line end, which an unfinished last line lacks; false: the end
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
+  // Whether a module of the search path stands in front of the embedded one of that name; empty: none does.
+  std::function<bool(std::string_view name)> embedded_yields;
   const ClassNames* classes_of_c = nullptr;  // the embedded modules' classes that CPython has in C
   // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.
   std::function<void()> attend;

@@ -320,9 +320,12 @@ bool Modules::find_embedded(std::string_view name, Text& found) {
 }
 
 Modules::Found Modules::find_text(std::string_view name, Module* parent, Text& found) {
-  if (find_embedded(name, found)) return Found::Text;
-  if (!in_.limits.imports_of_files) return Found::Nothing;
+  const Host& host = in_.host();
+  const bool files = in_.limits.imports_of_files, yields = files && host.embedded_yields && host.embedded_yields(name);
+  if (!yields && find_embedded(name, found)) return Found::Text;
+  if (!files) return Found::Nothing;
   const Found how = find_file(name, parent, found);
+  if (how == Found::Nothing && yields && find_embedded(name, found)) return Found::Text;
   if (how != Found::Text) return how;
   if (!found.folders.empty()) {
     found.path = found.folders[0] + "/__init__.py";
