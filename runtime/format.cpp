@@ -32,15 +32,12 @@ class Column {
       whole = whole && v == std::ceil(v);
     }
     if (most > 0) {
-      const bool scientific = most / least > 1000.0 || most > 1e8 || (!whole && least < 1e-4);
+      bool scientific = options.sci_mode == Scientific::Always;
+      if (options.sci_mode == Scientific::Choose) scientific = most / least > 1000.0 || most > 1e8 || (!whole && least < 1e-4);
       form_ = scientific ? 'e' : whole ? 'w' : 'f';
       for (const double v : values)
         if (v != 0 && std::isfinite(v)) width_ = std::max(width_, text(v).size());
-      form_ = whole ? 'w' : 'f';
-      if (scientific) form_ = 'e';
     }
-    if (options.sci_mode == Scientific::Always) form_ = 'e';
-    if (options.sci_mode == Scientific::Never && form_ == 'e') form_ = whole ? 'w' : 'f';
   }
 
   size_t width() const { return width_; }

@@ -333,10 +333,6 @@ std::string unknown_module(const Failure& f) {
        {"matplotlib", "torchvision", "collections", "itertools", "functools", "pathlib", "pickle", "subprocess",
         "argparse", "dataclasses", "datetime", "tqdm", "csv", "glob", "copy", "typing"})
     names.push_back(more);
-  const std::string top = wrong.substr(0, wrong.find('.'));
-  if (const Value known = find_attr(f.in, Value(f.in.import("sys")), intern(f.in, "stdlib_module_names"));
-      !known.is_undefined() && contains(f.in, known, make_str(f.in, top)))
-    return "hint: this module is read from the Python library of the machine: apt install libpython3-stdlib";
   const std::string best = suggest_name(wrong, names);
   return best.empty() ? "" : "hint: did you mean '" + best + "'?";
 }
