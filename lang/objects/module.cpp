@@ -349,7 +349,7 @@ Value Modules::load(std::string_view name, Module* parent) {
     if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
     Text source;
     const Found how = find_text(name, parent, source);
-    if (how == Found::Text) return Value(load_source(name, source));
+    if (how == Found::Text) return load_source(name, source);
     by_finders = how == Found::ByFinders;
   }
   if (by_finders) {
@@ -363,10 +363,13 @@ Value Modules::load(std::string_view name, Module* parent) {
   throw_import_error(in_, ErrorKind::ModuleNotFoundError, make_str(in_, name), std::move(message));
 }
 
-Module* Modules::load_inside(std::string_view name) {
-  if (const NativeModule* native = find_native(name)) return load_native(*native);
+Value Modules::load_inside(std::string_view name) {
+  if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
   Text source;
-  return find_embedded(name, source) ? load_source(name, source) : nullptr;
+  if (!find_embedded(name, source)) return Value::none();
+  const Value loaded = load_source(name, source);
+  const Value* const in_table = dict_get_text(table_, name);
+  return in_table != nullptr ? *in_table : loaded;
 }
 
 // Note [Finders]
@@ -457,6 +460,12 @@ Module* Modules::load_native(NativeModule native) {
     dict_delete_str(in_, table_, intern(in_, name));
     throw;
   }
+  if (module->is_package) {  // finders on sys.meta_path look for its modules by its __path__
+    const Value folders = make_list(in_);
+    list_append(in_, as_list(folders), make_str(in_, "stdlib/" + std::string(name)));
+    dict_set_str(in_, module->dict, in_.names->path, folders);
+    dict_set_str(in_, module->dict, in_.names->package, make_str(in_, name));
+  }
   std::vector<Type*> types;
   dict_for_each(module->dict, [&](const Value&, const Value& value) {
     if (!value.is_object() || value.as_object()->kind != ObjectKind::Type) return;
@@ -470,7 +479,7 @@ Module* Modules::load_native(NativeModule native) {
   return module;
 }
 
-Module* Modules::load_source(std::string_view name, const Text& source) {
+Value Modules::load_source(std::string_view name, const Text& source) {
   Module* const module = make_module(in_, name);
   const Value keep = Value::adopt(module);
   module->is_package = source.is_package;
@@ -499,7 +508,7 @@ Module* Modules::load_source(std::string_view name, const Text& source) {
     dict_delete_str(in_, table_, key);
     throw;
   }
-  return module;
+  return keep;
 }
 
 void Modules::run_body(Module* module, const Text& source) {

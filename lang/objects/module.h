@@ -72,8 +72,9 @@ class Modules {
 
   Dict* table() { return table_; }  // sys.modules
   Module* find(std::string_view name);
-  // Loads a module of the program itself, whatever sys.meta_path holds. Returns null if the program has no such module.
-  Module* load_inside(std::string_view name);
+  // Loads a module of the program itself, whatever sys.meta_path holds. Returns what stands in sys.modules then, or None if
+  // the program has no such module.
+  Value load_inside(std::string_view name);
 
  private:
   struct Text;
@@ -85,7 +86,7 @@ class Modules {
   bool finders_changed();
   Value load_by_finders(std::string_view name);
   Module* load_native(NativeModule native);
-  Module* load_source(std::string_view name, const Text& source);
+  Value load_source(std::string_view name, const Text& source);  // a reference of its own: the module may have left sys.modules
   std::vector<std::string> folders_for(Module* parent);
   Found find_file(std::string_view name, Module* parent, Text& found);
   void run_body(Module* module, const Text& source);

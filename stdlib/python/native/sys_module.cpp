@@ -104,8 +104,7 @@ Value import_module(Interpreter& in, const Args& args) {
 }
 
 Value load_inside(Interpreter& in, const Args& args) {
-  Module* const made = in.modules().load_inside(text_argument(in, args[0], "the name of a module"));
-  return made == nullptr ? Value::none() : Value(made);
+  return in.modules().load_inside(text_argument(in, args[0], "the name of a module"));
 }
 
 Value reload_module(Interpreter& in, const Args& args) {
