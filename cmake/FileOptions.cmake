@@ -77,6 +77,12 @@ if(TESSERA_SANITIZE)
   set(options -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
 endif()
 tessera_file_word(constant-addresses GNU ${options})
+# Templates of another library of which half would be looks for null pointers and for alignment, in a sanitized build.
+set(options)
+if(TESSERA_SANITIZE)
+  set(options -fno-sanitize=null,alignment)
+endif()
+tessera_file_word(foreign-templates ANY ${options})
 # The opcode loop: one jump for each opcode, and every target of a jump at the beginning of half a cache line (docs/building.md).
 tessera_file_word(opcode-loop GNU -fno-gcse -fno-crossjumping -falign-labels=32)
 # No line says this: files that Highway compiles for every instruction set are known by their #include.

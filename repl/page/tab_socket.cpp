@@ -1,4 +1,5 @@
 // A tab: one WebSocket.
+// compile: foreign-templates (Beast: 24 s in a sanitized build, 34 with all checks)
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/websocket/stream.hpp>
