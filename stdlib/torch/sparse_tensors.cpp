@@ -15,6 +15,7 @@
 #include "runtime/ops/sparse_product.h"
 #include "runtime/ops/view_ops.h"
 #include "stdlib/torch/convert.h"
+#include "stdlib/torch/profiler_events.h"
 #include "stdlib/torch/torch_function.h"
 
 namespace tessera::stdlib {
@@ -114,7 +115,11 @@ Value call_sparse(Interpreter& in, const char* function, std::initializer_list<V
 
 bool answered_for_sparse(Interpreter& in, const TorchState& state, const Value& function, const Args& args, Value& result) {
   if ((state.modes & kHasSparse) == 0 || !has_sparse(state, args)) return false;
-  return answer(in, "_answer", is_str(function) ? function : get_attr(in, function, intern(in, "__name__")), args, result);
+  const Value name = is_str(function) ? function : get_attr(in, function, intern(in, "__name__"));
+  std::string_view op = text_of(name);
+  if (op.starts_with("__") && op.ends_with("__") && op.size() > 4) op = op.substr(2, op.size() - 4);
+  const NotedCall noted(in, op, args);
+  return answer(in, "_answer", name, args, result);
 }
 
 bool names_sparse_layout(const TorchState& state, const Value& v) {
