@@ -76,7 +76,10 @@ def install(distribution, python):
             shutil.rmtree(unfinished)
             raise SystemExit(f'{distribution}: {last_line(done.stderr)}')
         unfinished.chmod(0o755)
-        unfinished.rename(folder)
+        try:
+            unfinished.rename(folder)
+        except OSError:  # another package's check has installed it meanwhile
+            shutil.rmtree(unfinished)
     return folder
 
 
