@@ -543,13 +543,19 @@ class PlannedPart {
   const Chain chain_;
 };
 
+void plan_parts(const RowsCall& call, std::deque<PlannedPart>& parts) {
+  for (const RowsPart& part : call.parts) parts.emplace_back(call, part, parts.empty() ? int(call.parts.size()) : 0);
+}
+
 void run_rows(const RowsCall& call) {
   std::deque<PlannedPart> parts;
-  int64_t work = 0;
-  for (const RowsPart& part : call.parts) {
-    parts.emplace_back(call, part, parts.empty() ? int(call.parts.size()) : 0);
-    work += parts.back().work();
+  plan_parts(call, parts);
+  if (CodeCache::is_lost(call.cache)) {  // while a later part was planned: the functions of the earlier parts are gone
+    parts.clear();
+    plan_parts(call, parts);
   }
+  int64_t work = 0;
+  for (const PlannedPart& part : parts) work += part.work();
   count_work(uint64_t(work) >> 11);
   parallel_for((call.rows + call.block - 1) / call.block, 1, [&](int64_t begin, int64_t end) {
     const int64_t first = begin * call.block;  // all blocks of the piece use its memory

@@ -24,6 +24,10 @@ class CodeCache final : public ChainCache {
   ChainFunction try_out(const ChainCode& code);
   /// True once the system has refused to make written memory executable: no function that this cache has returned may be called any more.
   bool is_lost() const { return memory_ == nullptr; }
+  /// The same of the cache of a queue, which may have none.
+  static bool is_lost(const std::unique_ptr<ChainCache>* cache) {
+    return cache && *cache && static_cast<const CodeCache*>(cache->get())->is_lost();
+  }
   RecordedBodies bodies{*this};
 
  private:
