@@ -1,8 +1,8 @@
 #include "stdlib/numpy/native/bit_source.h"
 
 #include <bit>
-#include <vector>
 #include <cstddef>
+#include <vector>
 
 namespace tessera::stdlib {
 namespace {

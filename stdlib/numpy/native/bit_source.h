@@ -47,7 +47,8 @@ class Pcg64 final : public BitSource {
   bool has_spare_ = false;
 };
 
-// The words that NumPy's SeedSequence derives from entropy: hashed into a pool of four, then drawn out of it.
+// The words that NumPy's SeedSequence derives from entropy: hashed into a pool of `pool_size` words, then drawn out of the pool. Mixing the
+// pool takes pool_size^2 steps.
 void seed_sequence(std::span<const uint32_t> entropy, std::span<uint32_t> words, size_t pool_size = 4);
 
 }  // namespace tessera::stdlib

@@ -85,7 +85,9 @@ Value derived_words(Interpreter& in, const Args& args) {
   for (uint32_t i = 0; is_list(args[0]) && i < as_list(args[0])->size; ++i)
     entropy.push_back(static_cast<uint32_t>(int_argument(in, as_list(args[0])->items[i])));
   const int64_t pool = int_argument(in, args[2]);
-  if (pool < 4 || pool > 1 << 20) throw_error(ErrorKind::ValueError, "The size of the entropy pool should be at least 4");
+  if (pool < 4) throw_error(ErrorKind::ValueError, "The size of the entropy pool should be at least 4");
+  constexpr int64_t kMostWords = 4096;  // mixing the pool takes the square of it in steps, and hears no interrupt
+  if (pool > kMostWords) throw_error(ErrorKind::ValueError, "The size of the entropy pool should be at most 4096");
   seed_sequence(entropy, words, static_cast<size_t>(pool));
   const Value list = make_list(in, words.size());
   for (const uint32_t word : words) list_append(in, as_list(list), Value::integer(word));
