@@ -22,7 +22,7 @@ struct Host {
   std::function<bool(std::string& line)> read_line;  // with its line end, which an unfinished last line lacks; false: the end
   // The text of a module that is embedded in the program, or nothing. `path` is what tracebacks show.
   std::function<std::optional<std::string>(std::string_view name, std::string& path, bool& is_package)> embedded_module;
-  // Whether a module of the search path stands in front of the embedded one of that name; empty: none does.
+  // Returns true if a module that is found on sys.path replaces the embedded module of this name. An empty function: embedded modules always win.
   std::function<bool(std::string_view name)> embedded_yields;
   const ClassNames* classes_of_c = nullptr;  // the embedded modules' classes that CPython has in C
   // Called at a safe point of the running script after kAttention was set. It may look; scripts do not run in it.

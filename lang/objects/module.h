@@ -72,8 +72,8 @@ class Modules {
 
   Dict* table() { return table_; }  // sys.modules
   Module* find(std::string_view name);
-  // Loads a module of the program itself, whatever sys.meta_path holds. Returns what stands in sys.modules then, or None if
-  // the program has no such module.
+  // Loads a native or embedded module without asking sys.meta_path. Returns the module's entry of sys.modules (a module may replace itself
+  // there), or None if the program has no such module.
   Value load_inside(std::string_view name);
 
  private:

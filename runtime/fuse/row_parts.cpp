@@ -148,7 +148,7 @@ void RowParts::make_operand(ChainOperand& operand, const Part& part) const {
   operand.sizes[1] = rows_, operand.strides[1] = 1;
 }
 
-// What is cheap is computed again by each part that reads it.
+// Steps that are cheap to compute (is_cheap_again) are repeated in each part that reads their results.
 void RowParts::make_chain(Part& part) {
   for (Set read = part.of_rows ? 0 : read_by(part.steps); read; read &= read - 1)
     if (is_cheap_again(std::countr_zero(read))) part.steps |= only(std::countr_zero(read));
