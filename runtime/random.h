@@ -80,20 +80,17 @@ class Generator final : public Counted {
   CountedPtr<DeviceGenerator> place_;
 };
 
-/// One uniform number of [0, 1) with the resolution of T.
+/// One uniform number of [0, 1) with the resolution of T, float or double.
 template <class T>
 T draw_unit(Generator& g) {
   if constexpr (std::is_same_v<T, double>) return g.unit64();
-  else if constexpr (std::is_same_v<T, Half>) return Half(float(g.word32() & 0x7ff) * 0x1p-11f);
-  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(float(g.word32() & 0xff) * 0x1p-8f);
   else return g.unit32();
 }
 
-/// u * (high - low) + low with one rounding at the end, in T.
+/// u * (high - low) + low with one rounding at the end.
 template <class T>
 T scale_unit(T u, T low, T high) {
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return std::fma(u, high - low, low);
-  else return T(std::fma(float(u), float(T(float(high) - float(low))), float(low)));
+  return std::fma(u, high - low, low);
 }
 
 /// Normal numbers for 16 elements or more in one run of memory: uniforms in pairs of eight, the last 16 drawn anew when

@@ -586,6 +586,30 @@ void launch_and_record_in_place(const Call& c, const Operand* in, const Scalar* 
   rebase_history(handle, std::move(node));
 }
 
+// Whether an operand has integers that the small floating type of the call rounds. The kernels would take them to float32 at once.
+bool rounds_integers(const Call& c) {
+  if (!(kHalfTypes | kSmallTypes).has(c.plan.common)) [[likely]]
+    return false;
+  for (int k = 0; k < c.count(); k++)
+    if (!is_host_number(c.in[k]) && is_integral(c.in[k].tensor().dtype()) &&
+        (item_size(c.in[k].tensor().dtype()) > 1 || !is_half(c.plan.common)))
+      return true;
+  return false;
+}
+
+/// Operands of a call with its integers in the common dtype.
+struct RoundedOperands {
+  explicit RoundedOperands(const Call& c) {
+    for (int k = 0; k < c.count(); k++) {
+      if (is_host_number(c.in[k]) || !is_integral(c.in[k].tensor().dtype())) operands[k] = c.in[k];
+      else operands[k] = tensors[k] = to_dtype(c.in[k].tensor(), c.plan.common);
+    }
+  }
+
+  Tensor tensors[3];
+  Operand operands[3] = {0, 0, 0};
+};
+
 }  // namespace
 
 Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
@@ -597,6 +621,8 @@ Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tens
   make_plan(c, fitted);
   if (runs_ordered(c)) [[unlikely]]
     return given(out, run_ordered(c.row, in, c.params));
+  if (rounds_integers(c)) [[unlikely]]
+    return run_pointwise(id, RoundedOperands(c).operands, params, out, reuse);
   allocate(c);
   if (!c.waits) [[likely]]
     launch(c, c.result);
@@ -620,6 +646,8 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     fail_two_devices(self.device(), c.device);
   if (runs_ordered(c)) [[unlikely]]
     return void(copy_(self, run_ordered(c.row, in, c.params)));
+  if (rounds_integers(c)) [[unlikely]]
+    return run_pointwise_inplace(id, RoundedOperands(c).operands, params);
   for (int k = 1; k < c.count(); k++)
     if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
   c.record = wants_grad(c.row, in, c.plan.result);

@@ -184,8 +184,8 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
         if (from == 0.0 && to == 1.0 && t.is_contiguous()) return g.fill_unit(static_cast<T*>(t.data_ptr()), t.numel());
       }
       each_in_memory_order<T>(t, [&](T& x) {
-        if constexpr (is_narrow_float<T>) {  // a float, rounded; the upper end itself becomes the lower one
-          x = T(scale_unit<float>(g.unit32(), float(lowest), float(highest)));
+        if constexpr (is_narrow_float<T>) {  // a float between the ends as they were given, rounded; the upper end becomes the lower one
+          x = T(scale_unit<float>(draw_unit<float>(g), float(from), float(to)));
           if (float(x) == float(highest)) x = lowest;
         } else {
           x = scale_unit<T>(draw_unit<T>(g), lowest, highest);
