@@ -59,6 +59,7 @@ void forget_class(GcObject* object) {
 
 void clear_object(Interpreter& in, GcObject* object) {
   if (object->type->attributes_offset != 0) clear_attributes(in, attributes_of(object));
+  if (object->flags & kHasDictAside) drop_dict_aside(in, object);
   if (object->type->slots.clear != nullptr) object->type->slots.clear(in, object);
 }
 
@@ -68,6 +69,7 @@ void traverse_object(GcObject* object, Visitor& visitor) {
   Type* type = object->type;
   if (!(type->flags & kImmortal)) visitor(type);
   if (type->attributes_offset != 0) traverse_attributes(attributes_of(object), visitor);
+  if (object->flags & kHasDictAside) visitor(dict_aside(object));
   if (type->slots.traverse != nullptr) type->slots.traverse(object, visitor);
 }
 

@@ -58,10 +58,15 @@ bool finalize(Interpreter& in, Object* object) noexcept {
   return --object->refcount == 0;
 }
 
-// Runs the finalizer and clears the weak references. Returns false if the object has come back to life.
+// Runs the finalizer, clears the weak references and drops the dict aside. Returns false if the object has come back to life.
 [[gnu::noinline]] bool tell_of_end(Interpreter& in, Object* object) noexcept {
   if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return false;
   if (object->flags & kWeaklyReferenced) clear_weak_references(in, object);
+  if (object->flags & kHasDictAside) {
+    // Not as a tracked object: what the dict holds may run a script, and the collector with it.
+    if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));
+    drop_dict_aside(in, object);
+  }
   return true;
 }
 
@@ -77,7 +82,7 @@ void end_attributes(Interpreter& in, const Attributes& attributes) noexcept {
 
 [[gnu::always_inline]] inline void destroy_now(Interpreter& in, Object* object) noexcept {
   Type* type = object->type;
-  if (((type->type_flags & kHasFinalizer) | (object->flags & kWeaklyReferenced)) != 0) [[unlikely]] {
+  if (((type->type_flags & kHasFinalizer) | (object->flags & (kWeaklyReferenced | kHasDictAside))) != 0) [[unlikely]] {
     if (!tell_of_end(in, object)) return;
   }
   if (object->flags & kTracked) in.collector().untrack(static_cast<GcObject*>(object));

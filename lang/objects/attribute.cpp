@@ -281,9 +281,10 @@ Value find_before_hook(Interpreter& in, const Value& object, Str* name) {
 
 // ---- Reading ---------------------------------------------------------------------------------------------------------
 
-// The dict that a class or a module keeps its attributes in; null for any other object.
+// The dict that a class, a module or an object with a dict aside keeps its attributes in; null for any other object.
 static Dict* dict_of_holder(const Value& object) {
   if (!object.is_object()) return nullptr;
+  if (object.as_object()->flags & kHasDictAside) return dict_aside(object.as_object());
   if (object.as_object()->kind == ObjectKind::Type) return object_cast<Type>(object)->attributes();
   return object.as_object()->kind == ObjectKind::Module ? object_cast<Module>(object)->dict : nullptr;
 }
@@ -427,6 +428,8 @@ void generic_set_attr(Interpreter& in, const Value& object, Str* name, const Val
   const Value in_class = type_lookup(type, name);
   if (!in_class.is_undefined() && set_through_descriptor(in, in_class, object, value)) return;
   const bool has_dict = object.is_object() && type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
+  if ((type->type_flags & kKeepsDictAside) && !value.is_undefined())
+    return dict_set_str(in, attributes_dict(in, object.as_object()), name, value);
   if (Dict* const dict = has_dict ? nullptr : dict_of_holder(object)) {
     if (is_type(object)) return set_type_attribute(in, as_type(object), name, value);
     if (name == in.names->dict_) throw_error(ErrorKind::AttributeError, "readonly attribute");

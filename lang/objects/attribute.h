@@ -16,6 +16,13 @@ namespace tessera::lang {
 
 struct Str;
 
+// Note [Dicts aside]: a native type whose instances have a `__dict__` in CPython, of which few ever hold anything (a tensor), has no room
+// for Attributes in its layout. It has this TypeFlag, beside those of type.h: an instance that is given an attribute, or is asked for its
+// `__dict__`, gets a dict in a table of the interpreter, keyed by its address, and the ObjectFlag below, beside those of object.h. The
+// collector tracks such an object; the dict ends with it. Sites of attributes compare the flag, for the dict may hide what the class has.
+inline constexpr uint32_t kKeepsDictAside = 1u << 21;
+inline constexpr uint8_t kHasDictAside = 64;
+
 // The cache of one attribute instruction. `kind` says how the attribute is got from an object of a type with `version`.
 struct AttributeSite {
   enum class Kind : uint8_t {
@@ -83,6 +90,11 @@ Dict* attributes_dict(Interpreter& in, Object* object);
 bool has_attributes_dict(Object* object);
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict);
 void clear_attributes(Interpreter& in, Attributes& attributes) noexcept;
+// Whether instances have a `__dict__` of their own, in their layout or aside; classes and modules apart.
+bool may_have_attributes_dict(const Type* type);
+// The dict aside of an object with kHasDictAside.
+Dict* dict_aside(Object* object);
+void drop_dict_aside(Interpreter& in, Object* object) noexcept;
 
 // Names that dir() shows, sorted; the names among which "Did you mean" searches.
 Value attribute_names(Interpreter& in, const Value& object);

@@ -107,7 +107,7 @@ const Value* class_method_at_site(Object* object, const InlineCache& cache) {
   const Type* const type = object->type;
   const AttributeSite& site = cache.site_for(type->version);
   if (site.version != type->version || site.kind != AttributeSite::Kind::ClassMethod) return nullptr;
-  if (type->attributes_offset == 0) return site.value;
+  if (type->attributes_offset == 0) return object->flags & kHasDictAside ? nullptr : site.value;
   return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
 }
 
@@ -115,7 +115,7 @@ const Value* value_at_site(Object* object, const Str* name, const AttributeSite&
   switch (site.kind) {
     case AttributeSite::Kind::ClassValue:
       if (site.version != object->type->version) return nullptr;
-      if (object->type->attributes_offset == 0) return site.value;
+      if (object->type->attributes_offset == 0) return object->flags & kHasDictAside ? nullptr : site.value;
       return site.index >= attributes_of(object).count && attributes_of(object).dict == nullptr ? site.value : nullptr;
     case AttributeSite::Kind::OfClass:
       return object->kind == ObjectKind::Type && known_cast<Type>(object)->version == site.version ? site.value
@@ -193,6 +193,7 @@ Value get_method_or_error(Interpreter& in, const Value& object, Str* name, Attri
   if (!is_method(in_class)) return get_attr_or_error(in, object, name, site, error);
   if (type->attributes_offset != 0 && find_own_attribute(object.as_object(), name) != nullptr)
     return get_attr_or_error(in, object, name, site, error);
+  if (object.is_object() && (object.as_object()->flags & kHasDictAside)) return get_attr_or_error(in, object, name, error);
   fill_site(in, object, name, site);
   bound = true;
   return in_class;

@@ -13,6 +13,7 @@
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "lang/types/str.h"
+#include "lang/types/types.h"
 
 namespace tessera::lang {
 
@@ -122,7 +123,31 @@ bool delete_own_attribute(Interpreter& in, Object* object, Str* name) {
   return dict_delete_str(in, attributes_dict(in, object), name);
 }
 
+bool may_have_attributes_dict(const Type* type) {
+  return (type->attributes_offset != 0 && !(type->type_flags & kHasSlots)) || (type->type_flags & kKeepsDictAside);
+}
+
+Dict* dict_aside(Object* object) { return as_dict(object->type->owner->shared->dicts_aside.find(object)->second); }
+
+static void set_dict_aside(Interpreter& in, Object* object, Value dict) {
+  if (!(object->flags & kTracked)) in.collector().track(static_cast<GcObject*>(object));
+  Value& place = in.shared->dicts_aside[object];
+  object->flags |= kHasDictAside;
+  std::swap(place, dict);
+}
+
+void drop_dict_aside(Interpreter& in, Object* object) noexcept {
+  const auto found = in.shared->dicts_aside.find(object);
+  const Value dict = std::move(found->second);  // ends when the table is in order again: a finalizer may run
+  in.shared->dicts_aside.erase(found);
+  object->flags &= static_cast<uint8_t>(~kHasDictAside);
+}
+
 Dict* attributes_dict(Interpreter& in, Object* object) {
+  if (object->type->attributes_offset == 0) {
+    if (!(object->flags & kHasDictAside)) set_dict_aside(in, object, make_dict(in));
+    return dict_aside(object);
+  }
   Attributes& attributes = attributes_of(object);
   if (attributes.dict != nullptr) return attributes.dict;
   Dict* dict = new_dict(in);
@@ -137,11 +162,13 @@ Dict* attributes_dict(Interpreter& in, Object* object) {
 }
 
 bool has_attributes_dict(Object* object) {
+  if (object->type->attributes_offset == 0) return (object->flags & kHasDictAside) != 0;
   const Attributes& attributes = attributes_of(object);
   return attributes.dict != nullptr || (attributes.values != nullptr && !has_slots_beside(object));
 }
 
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict) {
+  if (object->type->attributes_offset == 0) return set_dict_aside(in, object, Value(static_cast<Object*>(dict)));
   ++dict->refcount;
   Attributes& attributes = attributes_of(object);
   if (!has_slots_beside(object)) clear_attributes(in, attributes);
@@ -190,6 +217,8 @@ Value attribute_names(Interpreter& in, const Value& object) {
         if (!attributes.values[i].is_undefined())
           dict_set_str(in, as_dict(names), type->instance_keys[i], Value::none());
       }
+    } else if (object.is_object() && (object.as_object()->flags & kHasDictAside)) {
+      add_keys(in, as_dict(names), dict_aside(object.as_object()));
     }
     const bool is_method = object.is_object() && object.as_object()->kind == ObjectKind::BoundMethod;
     if (const Value& function = is_method ? known_cast<BoundMethod>(object)->function : object; is_function(function)) {

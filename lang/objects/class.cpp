@@ -327,7 +327,7 @@ void Type::fill_attributes() {
     if (fill_ != nullptr) fill_(in, this);
     const bool lacks = (type_flags & kCompletesLater) && dict_get_str(attributes_, in.names->new_) == nullptr;
     if (lacks) complete_special_methods(in, this);
-    if (attributes_offset != 0 && bases.front()->attributes_offset == 0) add_instance_dict(in, this);
+    if ((attributes_offset != 0 && bases.front()->attributes_offset == 0) || (type_flags & kKeepsDictAside)) add_instance_dict(in, this);
     if (dict_get_str(attributes_, in.names->doc) == nullptr) {
       const std::string_view doc = module == in.names->builtins ? builtin_type_doc(name->view()) : std::string_view();
       dict_set_str(in, attributes_, in.names->doc, doc.empty() ? Value::none() : make_str(in, doc));
@@ -416,8 +416,13 @@ bool set_special_attribute(Interpreter& in, Type* type, Str* name, const Value& 
 
 }  // namespace
 
+// A native type for a class that is written in Python, where programs add methods to it. Special methods stay: they are the type's table.
+static bool may_gain(const Type* type, const Str* name) {
+  return (type->type_flags & (kNamedAlone | kFinalType)) == kNamedAlone && !name->view().starts_with("__");
+}
+
 void set_type_attribute(Interpreter& in, Type* type, Str* name, const Value& value) {
-  if (!(type->type_flags & kScriptClass)) {
+  if (!(type->type_flags & kScriptClass) && !may_gain(type, name)) {
     throw_error(ErrorKind::TypeError, "cannot set %s attribute of immutable type '%s'", quote(name->view()).c_str(),
                 std::string(type_name(in, type)).c_str());
   }

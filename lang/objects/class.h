@@ -15,7 +15,7 @@ namespace tessera::lang {
 
 // A TypeFlag beside those of type.h: the instances have slots and a dict. Their slots are the values of Attributes, under the class's keys,
 // and every other attribute is in the dict; nothing of them is cached at attribute sites.
-inline constexpr uint32_t kSlotsBesideDict = 1u << 19;
+inline constexpr uint32_t kSlotsBesideDict = 1u << 20;
 
 struct Instance : GcObject {
   Attributes attributes;  // unused (but there) when the class has __slots__ without a dict

@@ -169,7 +169,7 @@ bool has_items(Interpreter& in, const Type* type) {
 
 bool has_instance_dict(const Type* base) {
   const bool own = base->instance_kind == ObjectKind::Type || base->instance_kind == ObjectKind::Module;
-  return own || (base->attributes_offset != 0 && !(base->type_flags & kHasSlots));
+  return own || may_have_attributes_dict(base);
 }
 
 // Do instances of the bases have a `__dict__` already?

@@ -16,9 +16,7 @@ namespace tessera::lang {
 namespace {
 
 bool has_dict(const Value& object) {
-  if (!object.is_object()) return false;
-  const Type* const type = object.as_object()->type;
-  return type->attributes_offset != 0 && !(type->type_flags & kHasSlots);
+  return object.is_object() && may_have_attributes_dict(object.as_object()->type);
 }
 
 // A descriptor of one class may have been put into another, whose instances have no dict.

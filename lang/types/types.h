@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -82,6 +83,7 @@ struct SharedObjects {
   std::deque<Signature> signatures;    // of native functions
   // Getters, setters and deleters of the descriptors `__dict__` and `__weakref__`, shared by all script classes; made when first needed.
   Value get_dict, set_dict, delete_dict, get_weakref;
+  std::unordered_map<const Object*, Value> dicts_aside;  // Note [Dicts aside] in attribute.h
   std::vector<Object*> in_repr;        // containers whose repr is being made, for [...]
   uint32_t native_depth = 0;           // of recursion through C++ (RecursionGuard)
   Value stop_value;                    // Note [Stop values] in iterators.h

@@ -167,7 +167,7 @@ inline ShortWay::Fn short_way_of_one(const Value& callee) {
 // The class has a plain method of this name, and the object no attribute that hides it.
 inline bool method_is_cached(const AttributeSite& site, Object* object) {
   if (site.version != object->type->version || site.kind != AttributeSite::Kind::Method) return false;
-  if (object->type->attributes_offset == 0) return true;
+  if (object->type->attributes_offset == 0) return (object->flags & kHasDictAside) == 0;
   const Attributes& attributes = attributes_of(object);
   return site.index >= attributes.count && attributes.dict == nullptr;
 }

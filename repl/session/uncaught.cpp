@@ -4,6 +4,7 @@
 
 #include "lang/core/protocol.h"
 #include "lang/objects/exception.h"
+#include "lang/types/number.h"
 #include "lang/vm/vm.h"
 
 namespace tessera::repl {
@@ -21,7 +22,8 @@ std::string text_of_exception(Interpreter& in, const Value& exception) {
 Exit exit_of(Interpreter& in, const Value& exception) {
   const Value code = get_attr(in, exception, intern(in, "code"));
   if (code.is_none()) return {};
-  if (code.is_int() || code.is_bool()) return {static_cast<int>(code.as_int() & 0xff), ""};
+  const Value status = unboxed(code);  // of an IntEnum
+  if (status.is_int() || status.is_bool()) return {static_cast<int>(status.as_int() & 0xff), ""};
   return {1, str_text(in, code) + "\n"};
 }
 

@@ -110,8 +110,8 @@ struct OpFacts {
   int priority = 0;  // lower is tried first among entries of one name
   FastPaths fast = {};
 
-  /// The forms that PyTorch's argument parser counts and lists where this entry serves several of its functions, one a line without the
-  /// name ("Tensor self, Tensor other"); "!" for forms that no message shows. Said by the first entry of a name.
+  /// The forms that PyTorch's argument parser lists where this entry serves several of its functions, one a line without the name ("Tensor self, Tensor other").
+  /// "!" for forms that no message shows, followed by the form if it is a deprecated order of the first one's arguments. Said by the first entry of a name.
   const char* forms = nullptr;
   bool takes_numbers_anywhere = false;  // PyTorch's parser sees a number as a tensor: add(1, 2)
   PythonForm python_function = {}, python_method = {};

@@ -561,7 +561,8 @@ TS_OP(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Sca
       .forms =
           "Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1\n"
           "Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1\n"
-          "!",
+          "!Scalar beta, Tensor self, Scalar alpha, Tensor mat1, Tensor mat2\n"
+          "!Scalar beta, Tensor self, Tensor mat1, Tensor mat2",
       .out = kOutStructured, .check_in_place = check_sum_in_place, .any_device = true, .autocast = Autocast::Lower,
       .autocast_cuda = Autocast::Lower, .batched = batched_added_product);
 TS_OP(
@@ -578,7 +579,8 @@ TS_OP(baddbmm, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar bet
       .forms =
           "Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1\n"
           "Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1\n"
-          "!",
+          "!Scalar beta, Tensor self, Scalar alpha, Tensor batch1, Tensor batch2\n"
+          "!Scalar beta, Tensor self, Tensor batch1, Tensor batch2",
       .out = kOutStructured, .check_in_place = check_sum_in_place, .any_device = true, .autocast = Autocast::Lower,
       .autocast_cuda = Autocast::Lower);
 TS_OP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "input @ weight.T + bias.",

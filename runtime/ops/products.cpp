@@ -157,7 +157,8 @@ TS_OP(
     "f[2], f[2,3], i[3]<4 -> RuntimeError: addmv input tensors must have the same dtype, but got Float, Float, and Long",
     .forms =
         "Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1\n"
-        "!",
+        "!Scalar beta, Tensor self, Scalar alpha, Tensor mat, Tensor vec\n"
+        "!Scalar beta, Tensor self, Tensor mat, Tensor vec",
     .out = kOutStructured, .check_in_place = check_sum_in_place, .one_device = "addmv",
     .autocast_cuda = Autocast::Lower, .batched = batched_added_product);
 void check_outer_in_place(const OpCall&, const Tensor& self, const Meta&) {
@@ -172,7 +173,8 @@ TS_OP(addr, "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scala
       "f[2], f[3,2], f[2] -> RuntimeError: addr: Expected 1-D argument vec1, but got 2-D",
       .forms =
           "Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1\n"
-          "!",
+          "!Scalar beta, Tensor self, Scalar alpha, Tensor vec1, Tensor vec2\n"
+          "!Scalar beta, Tensor self, Tensor vec1, Tensor vec2",
       .check_in_place = check_outer_in_place, .one_device = "_addr", .autocast_cuda = Autocast::Lower);
 TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
       "beta * self + alpha * the sum of batched products.", kBoth | kInplace | kOut, &addbmm,
@@ -181,7 +183,8 @@ TS_OP(addbmm, "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=
       "f[2,4], f[3,2,2], f[2,2,4] -> RuntimeError: batch1 and batch2 must have same number of batches, got 3 and 2",
       .forms =
           "Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1\n"
-          "!",
+          "!Scalar beta, Tensor self, Scalar alpha, Tensor batch1, Tensor batch2\n"
+          "!Scalar beta, Tensor self, Tensor batch1, Tensor batch2",
       .out = {OutRule::Same, "self and mat2 must have the same dtype, but got $O and $R"}, .one_device = "_addbmm",
       .autocast = Autocast::Lower, .autocast_cuda = Autocast::Lower);
 TS_OP(kron, "kron(Tensor self, Tensor other) -> Tensor", "The Kronecker product.", kBoth | kOut, &kron,

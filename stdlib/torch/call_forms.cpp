@@ -27,9 +27,12 @@ CallForms call_forms(std::string_view op) {
   for (const OpEntry* entry : tensor::find_op(op))
     if (entry->facts->forms != nullptr) rest = entry->facts->forms;
   while (!rest.empty()) {
-    const std::string_view form = next_part(rest, '\n');
-    if (form == "!") forms.more_hidden = true;
-    else forms.listed.push_back(tensor::parse_schema(std::string(op) + "(" + std::string(form) + ") -> Tensor"));
+    std::string_view form = next_part(rest, '\n');
+    const bool hidden = form.starts_with('!');
+    forms.more_hidden = forms.more_hidden || hidden;
+    if (hidden) form.remove_prefix(1);
+    if (!form.empty())
+      (hidden ? forms.deprecated : forms.listed).push_back(tensor::parse_schema(std::string(op) + "(" + std::string(form) + ") -> Tensor"));
   }
   return forms;
 }

@@ -14,6 +14,7 @@ struct CallForms {
   std::vector<tensor::OpSchema> listed;
   // There are forms that no message shows (PyTorch's deprecated ones): a call is not explained by the one that it shows.
   bool more_hidden = false;
+  std::vector<tensor::OpSchema> deprecated;  // those of them that are another order of the first listed form's arguments
 };
 CallForms call_forms(std::string_view op);
 

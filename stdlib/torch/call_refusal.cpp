@@ -105,6 +105,7 @@ std::vector<Form> listed_forms(const OpFunction& function, const CallForms& form
   for (const OpSchema& schema : forms.listed) {
     const int self = schema.find("self");
     if (needs_self && (self < 0 || schema.args[static_cast<size_t>(self)].kind != ArgKind::Tensor)) continue;
+    if (needs_self && schema.find("out_dtype") >= 0) continue;  // functions alone take one
     listed.push_back(form_of(function, *function.entries[0], schema));
   }
   return listed;
@@ -359,6 +360,14 @@ std::string argument_types(Interpreter& in, const Value* values, size_t position
   for (const auto& [name, type] : by_keyword) text += name + "=" + type + ", ";
   if (positional != 0) text.resize(text.size() - 2);
   return text + ")";
+}
+
+std::string deprecation_text(const OpFunction& function, const CallForms& forms, const OpSchema& form) {
+  const auto shown = [&](const Form& each) { return "\n\t" + function.name + form_text(each); };
+  std::string text = "This overload of " + function.name + " is deprecated:" + shown(form_of(function, *function.entries[0], form)) +
+                     "\nConsider using one of the following signatures instead:";
+  for (const Form& each : forms_of(function, forms)) text += shown(each);
+  return text;
 }
 
 void refuse_call(Interpreter& in, const OpFunction& function, const Args& args) {

@@ -209,26 +209,6 @@ bool answered_by_others(Interpreter& in, TorchState& state, const Args& args, Va
   return call_torch_function(in, state, callee, args, result);
 }
 
-// Inline in both of its callers: a call of its own costs an op on four numbers some nanoseconds.
-// Runs the op after all modes have been asked. Operands of classes that are no tensors may have a __torch_function__ too.
-[[gnu::always_inline]] inline Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
-  return in_torch(in, args, [&]() -> Value {
-    Value result;
-    if (args.count > 0 && is_tensor(state, args[0]) && is_inference(tensor_of(args[0])) && writes_self(function))
-      refuse_write();
-    const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
-    if (plain && call_fast(in, state, function, args, result)) return result;
-    if (function.fast.along != nullptr && call_reduction(in, state, function, args, result)) return result;
-    BoundCall bound;
-    for (const Binder& binder : binders_of(in, function)) {
-      if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
-      bound.reset();
-    }
-    if (answered_by_others(in, state, args, result) || made_sparse(in, state, function.name, args, result)) return result;
-    refuse_call(in, function, args);
-  });
-}
-
 // Whether an argument, or an item of one, is a number that is a symbol (torch._dispatch.SymNumber), which no binder knows.
 bool has_symbol(Interpreter& in, const Value* values, size_t count, int depth = 1) {
   Str* const mark = intern(in, "_is_symbolic_number");
@@ -252,6 +232,83 @@ bool is_taken(Interpreter& in, const TorchState& state, OpFunction& function, co
       bound.reset();
     }
     return has_symbol(in, args.values, args.count);
+  });
+}
+
+// The values of a call by the arguments of `form`, a deprecated order. Returns false if the call is of another form. `out` stays undefined
+// if there is no out=.
+bool read_old_order(const OpSchema& form, const OpFunction& function, const Args& args, std::vector<Value>& values, Value& out) {
+  const auto self = static_cast<size_t>(form.find("self"));
+  const uint32_t positional = args.positional();
+  values.assign(form.args.size(), Value());
+  size_t next = 0;
+  if (function.is_method) {
+    if (positional == 0) return false;
+    values[self] = args[0];
+  }
+  for (uint32_t i = function.is_method; i < args.count; ++i) {
+    size_t at = form.args.size();
+    if (i < positional) {
+      if (function.is_method && next == self) ++next;
+      at = next++;
+    } else {
+      const std::string_view name = text_of(args.keyword_names->items[i - positional]);
+      if (name == "out" && !function.is_method) {
+        out = args[i];
+        continue;
+      }
+      const int found = form.find(name == "input" && !function.is_method ? "self" : name);
+      if (found >= 0) at = static_cast<size_t>(found);
+    }
+    if (at >= values.size() || !values[at].is_undefined()) return false;
+    values[at] = args[i];
+  }
+  return std::ranges::none_of(values, [](const Value& v) { return v.is_undefined(); });
+}
+
+// A call in an order of arguments that PyTorch has deprecated, as one in today's order. Returns false if no such form takes it.
+bool call_in_old_order(Interpreter& in, TorchState& state, OpFunction& function, const Args& args, Value& result) {
+  const CallForms forms = call_forms(function.entries[0]->name);
+  for (const OpSchema& form : forms.deprecated) {
+    std::vector<Value> old, values, names;
+    Value out;
+    if (!read_old_order(form, function, args, old, out)) continue;
+    for (const tensor::SchemaArg& arg : forms.listed[0].args) {
+      const int at = form.find(arg.name);
+      if (at < 0) continue;
+      if (arg.keyword_only) names.emplace_back(intern(in, arg.name));
+      values.push_back(old[static_cast<size_t>(at)]);
+    }
+    if (!out.is_undefined()) names.emplace_back(intern(in, "out")), values.push_back(out);
+    const Value keywords = make_tuple(in, names.data(), names.size());
+    const Args today{values.data(), static_cast<uint32_t>(values.size()), names.empty() ? nullptr : as_tuple(keywords), args.callee};
+    if (!is_taken(in, state, function, today)) continue;
+    if (!std::exchange(state.warned_of_order, true)) state.context.warn(deprecation_text(function, forms, form));
+    result = call_op(in, function, today);
+    return true;
+  }
+  return false;
+}
+
+// Inline in both of its callers: a call of its own costs an op on four numbers some nanoseconds.
+// Runs the op after all modes have been asked. Operands of classes that are no tensors may have a __torch_function__ too.
+[[gnu::always_inline]] inline Value enter(Interpreter& in, TorchState& state, OpFunction& function, const Args& args) {
+  return in_torch(in, args, [&]() -> Value {
+    Value result;
+    if (args.count > 0 && is_tensor(state, args[0]) && is_inference(tensor_of(args[0])) && writes_self(function))
+      refuse_write();
+    const bool plain = args.keyword_names == nullptr && args.count - 1 < 2 && is_tensor(state, args[0]);
+    if (plain && call_fast(in, state, function, args, result)) return result;
+    if (function.fast.along != nullptr && call_reduction(in, state, function, args, result)) return result;
+    BoundCall bound;
+    for (const Binder& binder : binders_of(in, function)) {
+      if (binder.bind(in, state, args, bound)) return run(in, state, function, binder, args, bound);
+      bound.reset();
+    }
+    if (answered_by_others(in, state, args, result) || call_in_old_order(in, state, function, args, result) ||
+        made_sparse(in, state, function.name, args, result))
+      return result;
+    refuse_call(in, function, args);
   });
 }
 

@@ -112,6 +112,7 @@ struct TorchState {
   bool device_error_told = false;  // a device's driver refused something, and the script was told
   bool warned_of_scalar = false;   // float(t) of a tensor that requires a gradient
   bool warned_of_storage = false;  // t.storage()
+  bool warned_of_order = false;    // of arguments: add(t, alpha, other)
   std::vector<std::pair<int, StreamHandle>> cuda_streams;  // (device, stream) that the program was given
   std::vector<Device> outer_devices;                       // what `with torch.device(...)` blocks go back to
   std::shared_ptr<SavedHooksStack> saved_hooks;

@@ -129,7 +129,7 @@ void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
   const Value none = Value::none();
   Str* const name = intern(in, entry->name);
   dict_set_str(in, type->attributes(), name,
-               make_native_property(in, in.types.getset_descriptor, type, name, getter, none, none, make_str(in, entry->doc)));
+               make_native_property(in, in.types.getset_descriptor, type->bases.front(), name, getter, none, none, make_str(in, entry->doc)));
 }
 
 struct Row {
@@ -167,7 +167,11 @@ const Row kRows[] = {
 }  // namespace
 
 void add_tensor_attributes(Interpreter& in, TorchState& state) {
-  for (const Row& row : kRows) in.add_property(state.tensor, row.name, row.get, row.set, row.doc);
+  // The properties are TensorBase's, as messages say.
+  for (const Row& row : kRows) {
+    in.add_property(state.tensor, row.name, row.get, row.set, row.doc);
+    object_cast<Property>(*dict_get_text(state.tensor->attributes(), row.name))->owner = Value(static_cast<Object*>(state.tensor->bases.front()));
+  }
   for (const OpEntry* entry : all_ops())
     if (entry->has(kProperty)) add_property_op(in, state.tensor, entry);
 }

@@ -6,8 +6,10 @@
 
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
+#include "lang/objects/attribute.h"
 #include "lang/objects/class.h"
 #include "lang/objects/module.h"
+#include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "runtime/autograd/engine.h"
 #include "stdlib/torch/convert.h"
@@ -74,8 +76,18 @@ void check_deep_copy(Interpreter& in, const Value& self) {
       "for new_empty() to return an instance of a different type.");
 }
 
+Value call_utility(Interpreter& in, const char* name, std::initializer_list<Value> values) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch._utils"))), intern(in, name)), values);
+}
+
+// The attributes of a tensor: its `__dict__`, or None if it has none yet.
+Value attributes_of_tensor(Interpreter& in, const Value& self) {
+  return has_attributes_dict(self.as_object()) ? Value(static_cast<Object*>(attributes_dict(in, self.as_object()))) : Value::none();
+}
+
 Value deep_copy(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&]() -> Value {
+  const Value attributes = attributes_of_tensor(in, args[0]);
+  const Value made = in_torch(in, args, [&]() -> Value {
     const Tensor& t = self_of(args);
     if (!is_leaf(t))
       throw Error(
@@ -90,12 +102,16 @@ Value deep_copy(Interpreter& in, const Args& args) {
     return asks_torch_function(args[0]) ? as_instance(in, copy, args[0].as_object()->type)
                                         : wrap_tensor(in, std::move(copy));
   });
+  const AutogradMeta* const meta = self_of(args).impl()->autograd;
+  const bool is_plain = args[0].as_object()->type == torch_state(in).tensor;
+  if (!is_plain || !attributes.is_none() || (meta != nullptr && meta->grad.defined()))
+    call_utility(in, "_copy_attributes", {args[0], made, args[1], attributes});
+  return made;
 }
 
 // How pickle writes a tensor; the words are in the language, since they are names that other programs read.
 Value reduce(Interpreter& in, const Args& args) {
-  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("torch._utils"))), intern(in, "_reduce_tensor")),
-              {args[0]});
+  return call_utility(in, "_reduce_tensor", {args[0], attributes_of_tensor(in, args[0])});
 }
 
 constexpr NativeDef kMethods[] = {

@@ -119,10 +119,12 @@ void add_tensor_methods(Interpreter& in, TorchState& state) {
 }
 
 void make_tensor_type(Interpreter& in, TorchState& state) {
+  Type* const base = in.new_type({.name = "TensorBase", .module = "torch._C", .size = sizeof(TensorObject)});
   state.tensor = in.new_type({.name = "Tensor",
                               .module = "torch",
                               .size = sizeof(TensorObject),
-                              .flags = kNamedAlone,
+                              .flags = kNamedAlone | kKeepsDictAside,
+                              .base = base,
                               .doc = "An array of numbers of one type, with any number of dimensions."});
   state.tensor->make = make_tensor;
   fill_tensor_slots(state);

@@ -367,6 +367,7 @@ Value missing_in_c(Interpreter& in, Module&, Str* name) {
     if (name->view() == "_" + std::string(module + 6))
       return Value(static_cast<Object*>(in.import(name->view() == "_nn" ? "torch.nn.functional" : module)));
   if (name->view() == "_TensorMeta") return Value(static_cast<Object*>(torch_state(in).tensor->type));
+  if (name->view() == "TensorBase") return Value(static_cast<Object*>(torch_state(in).tensor->bases.front()));
   if (name->view() == "_DisableTorchDispatch")
     return find_attr(in, Value(static_cast<Object*>(in.import("torch.utils._python_dispatch"))), name);
   if (name->view().starts_with("__")) return Value();
