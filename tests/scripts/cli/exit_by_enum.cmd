@@ -1,0 +1,1 @@
+-c 'import enum, sys; sys.exit(enum.IntEnum("E", "A B C").C)'
