@@ -80,6 +80,7 @@ std::string set_x_option(Flags& flags, std::string_view text) {
   const std::string name(text.substr(0, equals));
   const std::string value(equals == text.npos ? "" : text.substr(equals + 1));
   if (name == "dev") flags.dev_mode = true;
+  if (name == "pycache_prefix") flags.pycache_prefix = value;
   if (name == "int_max_str_digits" && !read_max_digits(value, flags.int_max_str_digits))
     return "-X int_max_str_digits: invalid limit; must be >= 640 or 0 for unlimited.";
   const auto same =
@@ -103,6 +104,7 @@ std::string read_environment(Flags& flags) {
   if (variable("PYTHONSAFEPATH") != nullptr) flags.safe_path = 1;
   if (variable("PYTHONUNBUFFERED") != nullptr) flags.unbuffered = true;
   if (variable("PYTHONDEVMODE") != nullptr) flags.dev_mode = true;
+  if (const char* prefix = variable("PYTHONPYCACHEPREFIX"); prefix != nullptr && flags.pycache_prefix.empty()) flags.pycache_prefix = prefix;
   if (const char* seed = variable("PYTHONHASHSEED"); seed != nullptr && !set_hash_seed(seed))
     return "PYTHONHASHSEED must be \"random\" or an integer in range [0; 4294967295]";
   if (const char* list = variable("PYTHONWARNINGS")) {

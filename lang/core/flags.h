@@ -25,6 +25,7 @@ struct Flags {
   bool unbuffered = false;                // -u
   bool skip_first_line = false;           // -x
   int int_max_str_digits = 4300;          // -X int_max_str_digits=N; 0: no limit
+  std::string pycache_prefix;             // -X pycache_prefix=FOLDER: compiled code is kept below it
   std::vector<std::string> warn_options;  // -W, the environment's first
   std::vector<std::pair<std::string, std::string>> x_options;  // -X name or name=value; the value "" stands for True
 };

@@ -29,6 +29,8 @@ struct Host {
   std::function<void()> attend;
   std::shared_ptr<Files> files;  // made by the interpreter from its limits
   Flags flags;
+  // Compiled code of imported files is kept in files (lang/objects/code_cache.h). Without it no such file is read or written.
+  bool keeps_code = false;
 };
 
 }  // namespace tessera::lang

@@ -2,7 +2,8 @@
 //
 // Note [Finders]: sys.meta_path and sys.path_hooks are made when a program reads them (sys.tsr). As long as they hold only the finders and
 // hooks of the program itself, their answer is known, and the search here gives it without a call of script code. If a program has
-// changed one of them, or if a ZIP file stands on the path, importlib.util does what CPython's import does (load_by_finders).
+// changed one of them, or if a ZIP file stands on the path, importlib.util does what CPython's import does (load_by_finders). Finders that a
+// program has put behind those of the program itself are asked only for what the search here does not find.
 // compile: few-inlines (no faster with more inlines)
 #include "lang/objects/module.h"
 
@@ -12,6 +13,7 @@
 
 #include "lang/core/object_cast.h"
 #include "lang/objects/attribute.h"
+#include "lang/objects/code_cache.h"
 #include "lang/builtins/builtins.h"
 #include "lang/compiler/compile.h"
 #include "lang/objects/exception.h"
@@ -344,13 +346,14 @@ const NativeModule* Modules::find_native(std::string_view name) const {
 }
 
 Value Modules::load(std::string_view name, Module* parent) {
-  bool by_finders = finders_changed();
-  if (!by_finders) {
+  const Finders finders = this->finders();
+  bool by_finders = finders != Finders::Own;
+  if (finders != Finders::Changed) {
     if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
     Text source;
     const Found how = find_text(name, parent, source);
     if (how == Found::Text) return load_source(name, source);
-    by_finders = how == Found::ByFinders;
+    by_finders |= how == Found::ByFinders;
   }
   if (by_finders) {
     if (Value loaded = load_by_finders(name); !loaded.is_none()) return loaded;
@@ -373,18 +376,22 @@ Value Modules::load_inside(std::string_view name) {
 }
 
 // Note [Finders]
-bool Modules::finders_changed() {
+Modules::Finders Modules::finders() {
   Module* const sys = plain_ ? nullptr : find("sys");
-  if (sys == nullptr) return false;
+  if (sys == nullptr) return Finders::Own;
+  Finders found = Finders::Own;
   for (const auto& [list, own] : {std::pair("meta_path", "_own_finders"), std::pair("path_hooks", "_own_hooks")}) {
     const Value* const now = dict_get_text(sys->dict, list);
     if (now == nullptr) continue;
     const Value* const first = dict_get_text(sys->dict, own);
-    if (first == nullptr || !is_list(*now) || !is_tuple(*first) || as_list(*now)->size != as_tuple(*first)->size) return true;
-    for (uint32_t i = 0; i < as_list(*now)->size; ++i)
-      if (!as_list(*now)->items[i].is(as_tuple(*first)->items[i])) return true;
+    if (first == nullptr || !is_list(*now) || !is_tuple(*first) || as_list(*now)->size < as_tuple(*first)->size) return Finders::Changed;
+    for (uint32_t i = 0; i < as_tuple(*first)->size; ++i)
+      if (!as_list(*now)->items[i].is(as_tuple(*first)->items[i])) return Finders::Changed;
+    if (as_list(*now)->size == as_tuple(*first)->size) continue;
+    if (list == std::string_view("path_hooks")) return Finders::Changed;  // entries of sys.path that only a hook knows stand in front of others
+    found = Finders::OwnFirst;
   }
-  return false;
+  return found;
 }
 
 Value Modules::load_by_finders(std::string_view name) {
@@ -512,7 +519,7 @@ Value Modules::load_source(std::string_view name, const Text& source) {
 }
 
 void Modules::run_body(Module* module, const Text& source) {
-  const Value code = compile_source(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
+  const Value code = code_of_file(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
   dict_set_str(in_, module->dict, in_.names->builtins_, Value(in_.vm().builtins()));
   const Value body = make_function(in_, object_cast<Code>(code), module->dict);
   if (!source.path.starts_with("stdlib/")) {

@@ -83,7 +83,8 @@ class Modules {
   Found find_text(std::string_view name, Module* parent, Text& found);
   const NativeModule* find_native(std::string_view name) const;
   Value load(std::string_view name, Module* parent);
-  bool finders_changed();
+  enum class Finders : uint8_t { Own, OwnFirst, Changed };
+  Finders finders();
   Value load_by_finders(std::string_view name);
   Module* load_native(NativeModule native);
   Value load_source(std::string_view name, const Text& source);  // a reference of its own: the module may have left sys.modules

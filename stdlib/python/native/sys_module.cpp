@@ -240,6 +240,8 @@ void fill_sys(Interpreter& in, Module& module) {
   confstr(_CS_GNU_LIBPTHREAD_VERSION, library, sizeof library);
   set_member(in, module, "_thread_library", make_str(in, library));
   set_member(in, module, "flags", flags_tuple(in));
+  const std::string& prefix = in.host().flags.pycache_prefix;
+  set_member(in, module, "pycache_prefix", prefix.empty() ? Value::none() : make_str_lossy(in, prefix));
   set_member(in, module, "warnoptions", list_of(in, in.host().flags.warn_options));
   set_member(in, module, "_xoptions", x_options(in));
   set_member(in, module, "prefix", make_str_lossy(in, prefix_folder(in)));
