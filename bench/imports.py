@@ -5,8 +5,8 @@
     bench/imports.py --tsr build/release/tsr --against OLD/tsr [NAME...]      two builds of tsr
     bench/imports.py ... --write docs/performance.md                         also writes the table into that page
 
-Each import runs in a process of its own, both sides in turn, and the least processor time of N counts. Both sides have their caches of
-compiled files warm (`__pycache__`, `__tsrcache__`); with --cold neither reads nor writes one. `import` is the time of the import statement
+Each import runs in a process of its own, both sides in turn, and the least processor time of N counts. Both sides have their compiled files
+warm, each below a folder of its own (PYTHONPYCACHEPREFIX); with --cold neither reads nor writes any. `import` is the time of the import statement
 alone, in a process that has torch and numpy already if the package needs them; `process` is the time of the whole process, start and torch
 included. Packages are those of tests/packages, which installs them once into $TESSERA_PACKAGES.
 """
@@ -16,6 +16,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = '<!-- the table: bench/imports.py --write -->', '<!-- end of the table -->'
@@ -60,6 +61,9 @@ print(time.process_time() - _begin)
 """
 
 
+NOWHERE = '/nonexistent'
+
+
 def table_of_packages():
     spec = importlib.util.spec_from_file_location('packages_run', ROOT / 'tests/packages/run.py')
     module = importlib.util.module_from_spec(spec)
@@ -68,16 +72,16 @@ def table_of_packages():
     return module, {p.name: p for p in module.packages()}
 
 
-def milliseconds(program, code, folders, cold):
+def milliseconds(program, code, folders, kept):
     """Processor times of the import and of its whole process."""
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, folders)), 'OMP_NUM_THREADS': '1', 'TSR_THREADS': '1',
                    'HF_HUB_OFFLINE': '1', 'MPLBACKEND': 'Agg', 'TOKENIZERS_PARALLELISM': 'false', 'PYTHONWARNINGS': 'ignore'}
     environment.pop('PYTHONDONTWRITEBYTECODE', None)
-    more = []
-    if cold:
-        environment.update(PYTHONDONTWRITEBYTECODE='1', PYTHONPYCACHEPREFIX='/nonexistent')
+    if kept == NOWHERE:
+        environment['PYTHONDONTWRITEBYTECODE'] = '1'
+    environment['PYTHONPYCACHEPREFIX'] = kept
     read, write = os.pipe()
-    child = os.posix_spawn(program, [program, *more, '-c', code], environment,
+    child = os.posix_spawn(program, [program, '-c', code], environment,
                            file_actions=[(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_CLOSE, read)])
     os.close(write)
     with open(read, encoding='utf-8') as printed:
@@ -106,13 +110,13 @@ def cases(options):
     return found
 
 
-def measure(options, code, folders):
+def measure(options, code, folders, kept):
     """The least (import, process) of each side."""
     programs = [(options.tsr, folders[0]), (options.peer or options.against, folders[1])]
     best = [[float('inf')] * 2 for _ in programs]
     for turn in range(options.rounds + 1):  # the first fills the caches
         for side, (program, path) in enumerate(programs):
-            took = milliseconds(program, code, path, options.cold)
+            took = milliseconds(program, code, path, NOWHERE if options.cold else f'{kept}/{side}')
             if turn > 0:
                 best[side] = [min(a, b) for a, b in zip(best[side], took)]
     return best
@@ -135,11 +139,12 @@ def main():
     other = 'CPython' if options.peer else 'against'
     lines = [f'| | import: tsr | {other} | times | process: tsr | {other} | times |', '| --- | ---: | ---: | ---: | ---: | ---: | ---: |']
     print(*lines, sep='\n', flush=True)
-    for name, code, *folders in cases(options):
-        (ours, our_process), (theirs, their_process) = measure(options, code, folders)
-        lines.append(f'| `{name}` | {ours:.1f} | {theirs:.1f} | {theirs / ours:.1f} | {our_process:.1f} | {their_process:.1f} | '
-                     f'{their_process / our_process:.1f} |')
-        print(lines[-1], flush=True)
+    with tempfile.TemporaryDirectory() as kept:
+        for name, code, *folders in cases(options):
+            (ours, our_process), (theirs, their_process) = measure(options, code, folders, kept)
+            lines.append(f'| `{name}` | {ours:.1f} | {theirs:.1f} | {theirs / ours:.1f} | {our_process:.1f} | {their_process:.1f} | '
+                         f'{their_process / our_process:.1f} |')
+            print(lines[-1], flush=True)
     if options.write:
         page = pathlib.Path(options.write)
         text = page.read_text(encoding='utf-8')

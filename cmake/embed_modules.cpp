@@ -184,6 +184,15 @@ void write_blocks(std::ostream& out, std::vector<Module>& modules, const std::st
   out << "};\n";
 }
 
+// FNV-1a over names and texts.
+unsigned long long sum_of(const std::vector<Module>& modules) {
+  unsigned long long sum = 0xcbf29ce484222325u;
+  for (const Module& m : modules)
+    for (const std::string* part : {&m.name, &m.text})
+      for (const char c : *part + '\0') sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return sum;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -215,6 +224,7 @@ int main(int argc, char** argv) {
          "std::string_view embedded_dictionary() { return "
       << embed::literal(lines)
       << "sv; }\nstd::span<const unsigned short> embedded_known() { return kKnown; }\n"
-         "unsigned embedded_window() { return " << kWindow << "; }\n\n}  // namespace tessera::stdlib\n";
+         "unsigned embedded_window() { return " << kWindow << "; }\n"
+         "unsigned long long embedded_sum() { return " << sum_of(modules) << "u; }\n\n}  // namespace tessera::stdlib\n";
   return out ? 0 : 1;
 }

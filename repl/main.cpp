@@ -58,7 +58,7 @@ std::optional<std::string> read_script(const std::string& path, std::string& pro
 Host host_of(Terminal& terminal, const Options& options) {
   Host host = terminal.host();
   host.flags = options.flags;
-  host.keeps_code = true;
+  keep_code(host);
   if (options.flags.unbuffered) terminal.write_at_once();
   return host;
 }

@@ -50,6 +50,14 @@ std::string machine_library() {
 
 }  // namespace
 
+void keep_code(Host& host) {
+  host.keeps_code = true;
+  const char* const caches = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (caches != nullptr && *caches == '/') host.code_folder = std::string(caches) + "/tessera";
+  else if (home != nullptr && *home == '/') host.code_folder = std::string(home) + "/.cache/tessera";
+}
+
 void add_search_path(Interpreter& in, const std::string& folder) {
   const Flags& flags = in.host().flags;
   std::vector<std::string> folders;

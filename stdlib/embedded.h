@@ -30,6 +30,9 @@ std::string_view embedded_dictionary();
 std::span<const unsigned short> embedded_known();
 unsigned embedded_window();
 
+// A checksum of all texts.
+unsigned long long embedded_sum();
+
 // Null when there is none of that name.
 const EmbeddedModule* find_embedded(std::string_view name);
 

@@ -18,6 +18,14 @@ std::optional<std::string> embedded_text(std::string_view name, std::string& pat
   return text_of(*module);
 }
 
+static bool embedded_file(std::string_view name, lang::EmbeddedFile& found) {
+  const EmbeddedModule* const module = find_embedded(name);
+  if (module == nullptr) return false;
+  const auto read = [](const void* of) { return text_of(*static_cast<const EmbeddedModule*>(of)); };
+  found = {path_of(*module), module->is_package, module->size, embedded_sum(), read, module};
+  return true;
+}
+
 // Packages without compiled parts, which an installed one replaces.
 static bool yields_to_installed(std::string_view name) {
   const std::string_view package = name.substr(0, name.find('.'));
@@ -25,7 +33,11 @@ static bool yields_to_installed(std::string_view name) {
 }
 
 void add_standard_library(Interpreter& in) {
-  if (!in.host().embedded_module) in.host().embedded_module = embedded_text, in.host().embedded_yields = yields_to_installed;
+  if (!in.host().embedded_module) {
+    in.host().embedded_module = embedded_text;
+    in.host().embedded_file = embedded_file;
+    in.host().embedded_yields = yields_to_installed;
+  }
   in.host().classes_of_c = &classes_of_c();
   add_native_modules(in);
   add_torch_modules(in);

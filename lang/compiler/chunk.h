@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/core/object.h"
@@ -96,6 +98,42 @@ struct Place {
   bool augmented = false;  // Note [Augmented] in opcodes.def
   Span anchor = {};        // the operator of a binary operation, the brackets of a subscript: `~~^~~` in tracebacks
   bool hidden = false;     // of no statement of the text: a tracer is not told of its line
+};
+
+// The places of a code's words, one for each. Those of code that was read from a file stay packed (code_bytes.cpp) until one is asked for, which
+// for most functions is never.
+class Places {
+ public:
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const Place& operator[](size_t word) const { return all()[word]; }
+  Place& operator[](size_t word) { return all()[word]; }
+  const Place* begin() const { return all().data(); }
+  const Place* end() const { return begin() + size_; }
+  Place* begin() { return all().data(); }
+  Place* end() { return begin() + size_; }
+  void push_back(const Place& place) {
+    all().push_back(place);
+    ++size_;
+  }
+  Place& back() { return all().back(); }
+  void set_packed(std::string_view packed, size_t size) {
+    packed_ = packed;
+    size_ = size;
+    if (packed.empty()) places_.resize(size);
+  }
+
+ private:
+  std::vector<Place>& all() const {
+    if (!packed_.empty()) [[unlikely]]
+      unpack();
+    return places_;
+  }
+  void unpack() const;
+
+  mutable std::vector<Place> places_;
+  mutable std::string packed_;
+  size_t size_ = 0;
 };
 
 // Words [begin, end) are protected: an exception there clears the registers from `target` on, puts the exception
@@ -210,7 +248,7 @@ static_assert(sizeof(InlineCache) == 64);  // which is quick to index
 struct Code : Object {
   static constexpr ObjectKind kKind = ObjectKind::Code;
   std::vector<Word> words;
-  std::vector<Place> places;  // parallel to words
+  Places places;  // parallel to words
   std::vector<Value> constants;
   std::vector<Str*> names;  // of locals, interned
   std::vector<Protected> handlers;

@@ -39,7 +39,7 @@ bool same_place(const Place& a, const Place& b) {
 }
 
 // A part that is added to Code belongs here, or is made anew where it is empty.
-static_assert(sizeof(Code) == 544);
+static_assert(sizeof(Code) == 584);
 
 template <class Io>
 void transfer(Io& io, Code& code) {
@@ -139,20 +139,12 @@ class Writer {
     put(k);
   }
 
-  void places(const std::vector<Place>& places) {
-    uint32_t begin = 0;
-    for (size_t at = 0; at < places.size();) {
-      const Place& place = places[at];
-      uint32_t more = 0;
-      while (more < kMostRun && ++at < places.size() && same_place(places[at], place)) ++more;
-      if (more == kMostRun) ++at;
-      const bool anchored = place.anchor != Span{};
-      out_ += static_cast<char>(more << kRunShift | (place.augmented ? kAugmented : 0) | (place.hidden ? kHidden : 0) | (anchored ? kAnchored : 0));
-      number(int64_t{place.span.begin} - begin);
-      number(int64_t{place.span.end} - place.span.begin);
-      begin = place.span.begin;
-      if (anchored) number(int64_t{place.anchor.begin} - begin), number(int64_t{place.anchor.end} - place.anchor.begin);
-    }
+  void places(const Places& places) {
+    const std::string before = std::move(out_);
+    out_.clear();
+    pack(places);
+    const std::string packed = std::exchange(out_, std::move(before));
+    text(packed);
   }
 
   void value(const Value& v) {
@@ -169,6 +161,20 @@ class Writer {
   void put(uint64_t n) {
     for (; n >= 0x80; n >>= 7) out_ += static_cast<char>(n | 0x80);
     out_ += static_cast<char>(n);
+  }
+  void pack(const Places& places) {
+    uint32_t begin = 0;
+    for (size_t at = 0; at < places.size();) {
+      const Place& place = places[at];
+      uint32_t more = 0;
+      while (++at < places.size() && more < kMostRun && same_place(places[at], place)) ++more;
+      const bool anchored = place.anchor != Span{};
+      out_ += static_cast<char>(more << kRunShift | (place.augmented ? kAugmented : 0) | (place.hidden ? kHidden : 0) | (anchored ? kAnchored : 0));
+      number(int64_t{place.span.begin} - begin);
+      number(int64_t{place.span.end} - place.span.begin);
+      begin = place.span.begin;
+      if (anchored) number(int64_t{place.anchor.begin} - begin), number(int64_t{place.anchor.end} - place.anchor.begin);
+    }
   }
   void form(Form form) { out_ += static_cast<char>(form); }
   void real(double d) { out_.append(reinterpret_cast<const char*>(&d), sizeof d); }
@@ -239,10 +245,46 @@ class Writer {
 
 // ---- Reading ---------------------------------------------------------------------------------------------------------
 
-class Reader {
+// Numbers out of bytes. Behind the end, and where they are none, `failed` is true and all that follows is zero.
+class Numbers {
+ public:
+  explicit Numbers(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  uint8_t byte() {
+    if (at_ == end_) return fail(), uint8_t{0};
+    return static_cast<uint8_t>(*at_++);
+  }
+  uint64_t get() {
+    uint64_t n = byte();
+    if (n < 0x80) [[likely]]
+      return n;
+    n &= 0x7f;
+    for (uint32_t shift = 7; shift < 64; shift += 7) {
+      const uint64_t next = byte();
+      n |= (next & 0x7f) << shift;
+      if (next < 0x80) return n;
+    }
+    fail();
+    return 0;
+  }
+  int64_t get_signed() {
+    const uint64_t n = get();
+    return static_cast<int64_t>(n >> 1 ^ (~(n & 1) + 1));
+  }
+
+ protected:
+  void fail() {
+    failed_ = true;
+    at_ = end_;
+  }
+  const char *at_, *end_;
+  bool failed_ = false;
+};
+
+class Reader : Numbers {
  public:
   Reader(Interpreter& in, std::string_view bytes, std::shared_ptr<const Source> source)
-      : in_(in), at_(bytes.data()), end_(at_ + bytes.size()), source_(std::move(source)) {}
+      : Numbers(bytes), in_(in), source_(std::move(source)) {}
 
   Value run() {
     const size_t count = count_of(1);
@@ -254,9 +296,8 @@ class Reader {
 
   template <class T>
   void number(T& n) {
-    const uint64_t read = get();
-    if constexpr (!std::is_enum_v<T> && std::is_signed_v<T>) n = static_cast<T>(read >> 1 ^ (~(read & 1) + 1));
-    else n = static_cast<T>(read);
+    if constexpr (!std::is_enum_v<T> && std::is_signed_v<T>) n = static_cast<T>(get_signed());
+    else n = static_cast<T>(get());
   }
   void span(Span& span) {
     number(span.begin);
@@ -289,51 +330,11 @@ class Reader {
   }
 
   // Each word has one, so there are as many as words.
-  void places(std::vector<Place>& places) {
-    places.reserve(words_);
-    uint32_t begin = 0;
-    const auto step = [&](uint32_t from) {
-      int64_t distance;
-      number(distance);
-      return static_cast<uint32_t>(from + distance);
-    };
-    while (places.size() < words_) {
-      const uint8_t head = byte();
-      Place place;
-      place.augmented = (head & kAugmented) != 0;
-      place.hidden = (head & kHidden) != 0;
-      place.span.begin = begin = step(begin);
-      place.span.end = step(begin);
-      if ((head & kAnchored) != 0) {
-        place.anchor.begin = step(begin);
-        place.anchor.end = step(place.anchor.begin);
-      }
-      const size_t run = size_t{head} / (1 << kRunShift) + 1;
-      if (failed_ || run > words_ - places.size()) return fail();
-      places.insert(places.end(), run, place);
-    }
-  }
+  void places(Places& places) { places.set_packed(text(), words_); }
 
   void value(Value& v) { v = value(); }
 
  private:
-  uint8_t byte() {
-    if (at_ == end_) return fail(), uint8_t{0};
-    return static_cast<uint8_t>(*at_++);
-  }
-  uint64_t get() {
-    uint64_t n = byte();
-    if (n < 0x80) [[likely]]
-      return n;
-    n &= 0x7f;
-    for (uint32_t shift = 7; shift < 64; shift += 7) {
-      const uint64_t next = byte();
-      n |= (next & 0x7f) << shift;
-      if (next < 0x80) return n;
-    }
-    fail();
-    return 0;
-  }
   // A count of items that take at least so many bytes each.
   size_t count_of(size_t least) {
     const uint64_t count = get();
@@ -425,21 +426,47 @@ class Reader {
     --depth_;
     return made;
   }
-  void fail() {
-    failed_ = true;
-    at_ = end_;
-  }
 
   Interpreter& in_;
-  const char *at_, *end_;
   const std::shared_ptr<const Source> source_;
   std::vector<Value> texts_;
   size_t words_ = 0;  // of the code that is read
   uint32_t depth_ = 0;
-  bool failed_ = false;
+};
+
+class PlacesReader : Numbers {
+ public:
+  using Numbers::Numbers;
+  // `count` places, the last of them empty if the bytes end early.
+  void run(std::vector<Place>& places, size_t count) {
+    places.reserve(count);
+    uint32_t begin = 0;
+    while (places.size() < count && !failed_) {
+      const uint8_t head = byte();
+      Place place;
+      place.augmented = (head & kAugmented) != 0;
+      place.hidden = (head & kHidden) != 0;
+      place.span.begin = begin = step(begin);
+      place.span.end = step(begin);
+      if ((head & kAnchored) != 0) {
+        place.anchor.begin = step(begin);
+        place.anchor.end = step(place.anchor.begin);
+      }
+      for (size_t run = size_t{head} / (1 << kRunShift) + 1; run > 0 && places.size() < count; --run) places.push_back(place);
+    }
+    places.resize(count);
+  }
+
+ private:
+  uint32_t step(uint32_t from) { return static_cast<uint32_t>(from + get_signed()); }
 };
 
 }  // namespace
+
+void Places::unpack() const {
+  PlacesReader(packed_).run(places_, size_);
+  packed_ = {};
+}
 
 std::string code_to_bytes(Interpreter& in, const Code& code) { return Writer(in).run(code); }
 

@@ -1,9 +1,13 @@
 // compile: small (one call per imported file)
 #include "lang/objects/code_cache.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
-#include <optional>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,10 +52,7 @@ struct Head {
   char magic[8];
   uint64_t compiler, text_size, text_sum, body_size, body_sum;
 };
-
-Head head_of(const Source& source, std::string_view body) {
-  return {{'t', 's', 'r', ' ', 'c', 'o', 'd', 'e'}, kCompilerChecksum, source.text().size(), checksum(source.text()), body.size(), checksum(body)};
-}
+constexpr char kMagic[] = {'t', 's', 'r', ' ', 'c', 'o', 'd', 'e'};
 
 // A setting that a program may change in the module sys; Undefined if that has not been imported, or has it no more.
 Value setting(Interpreter& in, const char* name) {
@@ -75,23 +76,33 @@ std::string common_folder(Interpreter& in) {
 // Is it the user's or root's, and may nobody else write to it?
 bool is_trusted(const struct stat& s) { return (s.st_uid == ::geteuid() || s.st_uid == 0) && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
 
+constexpr size_t kFoldersKept = 3;  // of other builds, when a build makes its folder
+
+// Removes the folders of builds that have not written for longest. Nothing in them is the user's: their names are checksums.
+void remove_old_folders(const std::filesystem::path& above, const std::filesystem::path& own) {
+  std::error_code error;
+  std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> others;
+  for (const auto& entry : std::filesystem::directory_iterator(above, error)) {  // not the script's: the program's own
+    const std::string name = entry.path().filename().string();
+    const bool is_sum = name.size() == 16 && name.find_first_not_of("0123456789abcdef") == name.npos;
+    if (is_sum && entry.path() != own) others.emplace_back(entry.last_write_time(error), entry.path());
+  }
+  std::sort(others.rbegin(), others.rend());
+  for (size_t i = kFoldersKept; i < others.size(); ++i) std::filesystem::remove_all(others[i].second, error);  // not the script's: the same
+}
+
 class CodeFile {
  public:
-  CodeFile(Interpreter& in, const Source& source, const CompileOptions& options) : in_(in), files_(*in.host().files), source_(source) {
-    const std::string& path = source.name();
-    const size_t name = path.rfind('/') + 1, dot = path.rfind('.');
-    folder_ = path.substr(0, name);
-    if (common_ = common_folder(in); common_.empty()) {
-      folder_ += "__tsrcache__";
-    } else {
-      std::string here;
-      if (!folder_.starts_with('/') && files_.current_folder(here) == 0) here += '/';
-      folder_ = common_ + "/" + here + folder_;
-    }
-    path_ = folder_ + "/" + path.substr(name, dot == path.npos || dot < name ? path.npos : dot - name);
+  CodeFile(Interpreter& in, const Source& source, const CompileOptions& options, const EmbeddedFile* embedded)
+      : in_(in), files_(*in.host().files), source_(source), embedded_(embedded) {
     const int optimize = options.optimize < 0 ? in.host().flags.optimize : options.optimize;
+    find_folder();
     if (optimize > 0) path_ += ".opt-" + std::to_string(optimize);
     path_ += options.names_in_mapping ? ".exec.tsrc" : ".tsrc";
+    std::memcpy(head_.magic, kMagic, sizeof kMagic);
+    head_.compiler = kCompilerChecksum;
+    head_.text_size = embedded != nullptr ? embedded->size : source.text().size();
+    head_.text_sum = embedded != nullptr ? embedded->sum ^ checksum(source.name()) : checksum(source.text());
   }
 
   // The code, or Undefined.
@@ -105,24 +116,55 @@ class CodeFile {
     if (size < sizeof head) return Value();
     std::memcpy(&head, bytes.get(), sizeof head);
     const std::string_view body(bytes.get() + sizeof head, size - sizeof head);
-    const Head wanted = head_of(source_, body);
-    return std::memcmp(&head, &wanted, sizeof head) == 0 ? code_from_bytes(in_, body, source) : Value();
+    return is_of(head, body) ? code_from_bytes(in_, body, source) : Value();
   }
 
   void write(const Code& code) {
     const std::string body = code_to_bytes(in_, code);
     if (body.empty() || body.size() > kLargestFile - sizeof(Head) || !make_folder()) return;
     struct stat s;
-    if (files_.status(source_.name(), Files::Last::Followed, &s) != 0) return;
+    if (embedded_ != nullptr) s.st_mode = 0644;
+    else if (files_.status(source_.name(), Files::Last::Followed, &s) != 0) return;
     const std::string beside = path_ + "." + std::to_string(::getpid());
     const int file = files_.open(beside, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0644);
     if (file < 0) return;
-    const Head head = head_of(source_, body);
-    const bool whole = put(file, {reinterpret_cast<const char*>(&head), sizeof head}) && put(file, body);
+    head_.body_size = body.size();
+    head_.body_sum = checksum(body);
+    const bool whole = put(file, {reinterpret_cast<const char*>(&head_), sizeof head_}) && put(file, body);
     if (files_.close(file) != 0 || !whole || !rename(beside)) remove(beside);
   }
 
  private:
+  // `folder_`, and `path_` up to its ending. Modules of the program lie beside each other, as json.decoder.
+  void find_folder() {
+    std::string name = source_.name();
+    common_ = common_folder(in_);
+    if (embedded_ != nullptr) {
+      char build[17];
+      std::snprintf(build, sizeof build, "%016llx", static_cast<unsigned long long>(kCompilerChecksum ^ embedded_->sum));
+      common_ = common_.empty() ? in_.host().code_folder : common_ + "/tessera";
+      folder_ = common_ + "/" + build;
+      name = name.substr(name.find('/') + 1);
+      std::replace(name.begin(), name.end(), '/', '.');
+      path_ = folder_ + "/" + name.substr(0, name.rfind('.'));
+      return;
+    }
+    const size_t base = name.rfind('/') + 1;
+    folder_ = name.substr(0, base);
+    if (common_.empty()) {
+      folder_ += "__tsrcache__";
+    } else {
+      std::string here;
+      if (!folder_.starts_with('/') && files_.current_folder(here) == 0) here += '/';
+      folder_ = common_ + "/" + here + folder_;
+    }
+    path_ = folder_ + "/" + name.substr(base, std::max(name.rfind('.'), base) - base);
+  }
+
+  bool is_of(const Head& head, std::string_view body) const {
+    return std::memcmp(&head, &head_, offsetof(Head, body_size)) == 0 && head.body_size == body.size() && head.body_sum == checksum(body);
+  }
+
   bool is_trusted_folder() {
     struct stat s;
     return files_.status(folder_, Files::Last::Kept, &s) == 0 && S_ISDIR(s.st_mode) && is_trusted(s);
@@ -150,6 +192,7 @@ class CodeFile {
       Files::Place place;
       if (files_.find(std::string_view(folder_).substr(0, at), Files::Last::Kept, place) == 0) ::mkdirat(place.folder(), place.name(), 0755);
     }
+    if (embedded_ != nullptr) remove_old_folders(common_, folder_);
     return is_trusted_folder();
   }
 
@@ -176,15 +219,17 @@ class CodeFile {
   Interpreter& in_;
   Files& files_;
   const Source& source_;
+  const EmbeddedFile* const embedded_;
   std::string common_, folder_, path_;
+  Head head_{};
 };
 
 }  // namespace
 
-Value code_of_file(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options) {
-  const bool keeps = in.host().keeps_code && source->text().size() >= kLeastText && !source->name().starts_with("stdlib/");
-  if (!keeps) return compile_source(in, std::move(source), options);
-  CodeFile file(in, *source, options);
+Value code_of_file(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options, const EmbeddedFile* embedded) {
+  const bool keeps = in.host().keeps_code && (embedded == nullptr ? source->text().size() : embedded->size) >= kLeastText;
+  if (!keeps || (embedded != nullptr && in.host().code_folder.empty())) return compile_source(in, std::move(source), options);
+  CodeFile file(in, *source, options, embedded);
   if (Value kept = file.read(source); !kept.is_undefined()) return kept;
   const Value code = compile_source(in, source, options);
   if (may_write(in)) file.write(*known_cast<Code>(code));

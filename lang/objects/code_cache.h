@@ -1,4 +1,5 @@
-// Files of compiled code: `__tsrcache__/NAME.tsrc` beside the file NAME.py, as __pycache__ is CPython's.
+// Files of compiled code: `__tsrcache__/NAME.tsrc` beside the file NAME.py, as __pycache__ is CPython's; those of embedded modules in a folder of
+// the user's (Host::code_folder), where each build of the program has a folder of its own.
 //
 // A file is found by the name of its source and believed if it was made from the same text, by a program with the same compiler. Neither
 // times nor versions count: its head has the checksum of the text, of its own bytes and of the compiler's sources. The virtual machine
@@ -9,10 +10,12 @@
 #include <memory>
 
 #include "lang/compiler/compile.h"
+#include "lang/core/host.h"
 
 namespace tessera::lang {
 
-// The code of an imported file's text. Where the host keeps compiled code (Host::keeps_code), from its file, which is written if there is none.
-Value code_of_file(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options);
+// The code of an imported file's text, or of an embedded module's (`embedded`, else null), which is not read if its code is kept. Where the host keeps compiled code (Host::keeps_code), from its file, which is written if there is none.
+Value code_of_file(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options,
+                   const EmbeddedFile* embedded = nullptr);
 
 }  // namespace tessera::lang

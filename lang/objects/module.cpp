@@ -312,22 +312,30 @@ struct Modules::Text {
   std::string text, path;
   bool is_package = false;
   std::vector<std::string> folders;  // of a package without a text: its parts
+  EmbeddedFile embedded;             // unless its `read` is null, the text is not here yet
 };
 
-bool Modules::find_embedded(std::string_view name, Text& found) {
+// `later`: the text is not needed if its compiled code is kept.
+bool Modules::find_embedded(std::string_view name, Text& found, bool later) {
+  if (later && in_.host().keeps_code && in_.host().embedded_file) {
+    if (!in_.host().embedded_file(name, found.embedded)) return false;
+    found.path = found.embedded.path;
+    found.is_package = found.embedded.is_package;
+    return true;
+  }
   if (!in_.host().embedded_module) return false;
   std::optional<std::string> text = in_.host().embedded_module(name, found.path, found.is_package);
   if (text) found.text = std::move(*text);
   return text.has_value();
 }
 
-Modules::Found Modules::find_text(std::string_view name, Module* parent, Text& found) {
+Modules::Found Modules::find_text(std::string_view name, Module* parent, Text& found, bool later) {
   const Host& host = in_.host();
   const bool files = in_.limits.imports_of_files, yields = files && host.embedded_yields && host.embedded_yields(name);
-  if (!yields && find_embedded(name, found)) return Found::Text;
+  if (!yields && find_embedded(name, found, later)) return Found::Text;
   if (!files) return Found::Nothing;
   const Found how = find_file(name, parent, found);
-  if (how == Found::Nothing && yields && find_embedded(name, found)) return Found::Text;
+  if (how == Found::Nothing && yields && find_embedded(name, found, later)) return Found::Text;
   if (how != Found::Text) return how;
   if (!found.folders.empty()) {
     found.path = found.folders[0] + "/__init__.py";
@@ -351,7 +359,7 @@ Value Modules::load(std::string_view name, Module* parent) {
   if (finders != Finders::Changed) {
     if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
     Text source;
-    const Found how = find_text(name, parent, source);
+    const Found how = find_text(name, parent, source, true);
     if (how == Found::Text) return load_source(name, source);
     by_finders |= how == Found::ByFinders;
   }
@@ -369,7 +377,7 @@ Value Modules::load(std::string_view name, Module* parent) {
 Value Modules::load_inside(std::string_view name) {
   if (const NativeModule* native = find_native(name)) return Value(load_native(*native));
   Text source;
-  if (!find_embedded(name, source)) return Value::none();
+  if (!find_embedded(name, source, true)) return Value::none();
   const Value loaded = load_source(name, source);
   const Value* const in_table = dict_get_text(table_, name);
   return in_table != nullptr ? *in_table : loaded;
@@ -449,7 +457,7 @@ void Modules::reload(Module* module) {
   if (dot != std::string::npos && parent == nullptr)
     throw_import_error(in_, ErrorKind::ImportError, key, "parent '" + name.substr(0, dot) + "' not in sys.modules");
   Text source;
-  if (find_text(name, parent, source) != Found::Text)
+  if (find_text(name, parent, source, true) != Found::Text)
     throw_import_error(in_, ErrorKind::ModuleNotFoundError, key, "spec not found for the module '" + name + "'");
   run_body(module, source);
 }
@@ -519,7 +527,9 @@ Value Modules::load_source(std::string_view name, const Text& source) {
 }
 
 void Modules::run_body(Module* module, const Text& source) {
-  const Value code = code_of_file(in_, std::make_shared<Source>(source.path, source.text), CompileMode::Module);
+  const EmbeddedFile& embedded = source.embedded;
+  const auto text = embedded.read != nullptr ? std::make_shared<Source>(source.path, embedded.read, embedded.of) : std::make_shared<Source>(source.path, source.text);
+  const Value code = code_of_file(in_, text, CompileMode::Module, embedded.read != nullptr ? &embedded : nullptr);
   dict_set_str(in_, module->dict, in_.names->builtins_, Value(in_.vm().builtins()));
   const Value body = make_function(in_, object_cast<Code>(code), module->dict);
   if (!source.path.starts_with("stdlib/")) {

@@ -79,8 +79,8 @@ class Modules {
  private:
   struct Text;
   enum class Found : uint8_t { Nothing, Text, ByFinders };
-  bool find_embedded(std::string_view name, Text& found);
-  Found find_text(std::string_view name, Module* parent, Text& found);
+  bool find_embedded(std::string_view name, Text& found, bool later);
+  Found find_text(std::string_view name, Module* parent, Text& found, bool later = false);
   const NativeModule* find_native(std::string_view name) const;
   Value load(std::string_view name, Module* parent);
   enum class Finders : uint8_t { Own, OwnFirst, Changed };

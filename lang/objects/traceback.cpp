@@ -87,7 +87,7 @@ std::string caret_line(std::string_view line, size_t indent, const Source& sourc
 }
 
 Span span_of(const Traceback* entry) {
-  const std::vector<Place>& places = entry->code->places;
+  const Places& places = entry->code->places;
   return entry->word < places.size() ? places[entry->word].span : Span{};
 }
 

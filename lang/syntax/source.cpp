@@ -35,10 +35,17 @@ std::uint32_t count_characters(std::string_view utf8) {
 
 Source::Source(std::string name, std::string_view text) : name_(std::move(name)), text_(normalise(text)) {}
 
+Source::Source(std::string name, Read read, const void* of) : name_(std::move(name)), read_(read), of_(of) {}
+
+void Source::read_text() const {
+  text_ = normalise(read_(of_));
+  read_ = nullptr;
+}
+
 const std::vector<std::uint32_t>& Source::line_starts() const {
   if (!line_starts_.empty()) return line_starts_;
+  const char* const begin = text().data();
   line_starts_.push_back(0);
-  const char* begin = text_.data();
   const char* end = begin + text_.size();
   for (const char* at = begin; at != end;) {
     at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
@@ -57,7 +64,7 @@ std::uint32_t Source::line_count() const { return static_cast<std::uint32_t>(lin
 
 std::uint32_t Source::line_begin(std::uint32_t number) const {
   const auto& starts = line_starts();
-  if (number == 0 || number > starts.size()) return static_cast<std::uint32_t>(text_.size());
+  if (number == 0 || number > starts.size()) return static_cast<std::uint32_t>(text().size());
   return starts[number - 1];
 }
 
@@ -65,12 +72,12 @@ std::string_view Source::line(std::uint32_t number) const {
   const auto& starts = line_starts();
   if (number == 0 || number > starts.size()) return {};
   std::size_t begin = starts[number - 1];
-  std::size_t end = number < starts.size() ? starts[number] - 1 : text_.size();
+  std::size_t end = number < starts.size() ? starts[number] - 1 : text().size();
   return text().substr(begin, end - begin);
 }
 
 Position Source::position(std::uint32_t byte) const {
-  byte = std::min(byte, static_cast<std::uint32_t>(text_.size()));
+  byte = std::min(byte, static_cast<std::uint32_t>(text().size()));
   Position result;
   result.line = line_number(byte);
   std::uint32_t begin = line_begin(result.line);

@@ -38,9 +38,16 @@ class Source : public std::enable_shared_from_this<Source> {
   static constexpr std::size_t kMaxBytes = 0x7fff'ffff;
 
   Source(std::string name, std::string_view text);
+  // A text that is read when it is first asked for.
+  using Read = std::string (*)(const void* of);
+  Source(std::string name, Read read, const void* of);
 
   const std::string& name() const { return name_; }
-  std::string_view text() const { return text_; }
+  std::string_view text() const {
+    if (read_ != nullptr) [[unlikely]]
+      read_text();
+    return text_;
+  }
   std::string_view text(Span span) const { return text().substr(span.begin, span.end - span.begin); }
 
   // Of eval, exec, compile: tracebacks show lines of a text only where they could be read from its file.
@@ -55,9 +62,12 @@ class Source : public std::enable_shared_from_this<Source> {
 
  private:
   const std::vector<std::uint32_t>& line_starts() const;
+  void read_text() const;
 
   std::string name_;
-  std::string text_;
+  mutable std::string text_;
+  mutable Read read_ = nullptr;
+  const void* of_ = nullptr;
   bool unlisted_ = false;
   mutable std::vector<std::uint32_t> line_starts_;  // empty until the first question
 };

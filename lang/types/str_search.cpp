@@ -459,6 +459,16 @@ bool is_line_end(uint32_t cp) {
   return (cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 || cp == 0x2028 || cp == 0x2029;
 }
 
+// Behind the eight-byte words from `p` on that have neither a control character nor one beyond ASCII, among which all line ends are.
+const char* skip_plain(const char* p, const char* end) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kHighs = 0x80 * kOnes;
+  for (uint64_t word; end - p >= 8; p += sizeof word) {
+    std::memcpy(&word, p, sizeof word);
+    if ((((word - 0x20 * kOnes) | word) & kHighs) != 0) break;
+  }
+  return p;
+}
+
 Value splitlines(Interpreter& in, const Args& args) {
   const std::string_view text = text_of(args[0]);
   const bool keep = args[1].as_int() != 0;
@@ -466,10 +476,14 @@ Value splitlines(Interpreter& in, const Args& args) {
   const char* p = text.data();
   const char* const end = p + text.size();
   const char* start = p;
-  while (p < end) {
+  while ((p = skip_plain(p, end)) < end) {
     const char* const at = p;
     const uint32_t cp = decode_char(p);
-    if (!is_line_end(cp)) continue;
+    if (!is_line_end(cp)) {
+      const bool plain = cp >= 0x20 && cp < 0x80;
+      for (int most = 7; plain && most > 0 && p < end && *p >= 0x20 && *p < 0x7f; --most) ++p;  // the rest of a word
+      continue;
+    }
     if (cp == '\r' && p < end && *p == '\n') ++p;
     out.add({start, static_cast<size_t>((keep ? p : at) - start)});
     start = p;

@@ -14,6 +14,7 @@
 #include "repl/notebook/tensor_forms.h"
 #include "repl/notebook/utf8.h"
 #include "repl/session/theme.h"
+#include "repl/start.h"
 
 namespace tessera::repl {
 using namespace lang;
@@ -78,6 +79,7 @@ Host NotebookClient::host() {
     line += '\n';
     return true;
   };
+  keep_code(host);
   return host;
 }
 
