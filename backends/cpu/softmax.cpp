@@ -21,14 +21,32 @@ HWY_INLINE Wide<T> finite_or_zero(Wide<T> x) {
   return apply<T>([](Lane<T> a) HWY_ATTR { return m::select(m::is_inf(a), Lane<T>(0.0), a); }, x);
 }
 
-// The exponentials wait in the result.
+template <class H>
+HWY_INLINE Lane<float> rounded_to(Lane<float> a) {
+  const Tag<float> d;
+  alignas(64) float each[hn::MaxLanes(d)];
+  hn::Store(a.v, d, each);
+  for (float& x : each) x = float(H(x));
+  return Lane<float>(hn::Load(d, each));
+}
+// A statistic as PyTorch keeps it of lines of halves along the last dimension: an element of the tensor.
 template <class Line, class T>
-HWY_INLINE void softmax_line(const Line& line, bool logarithm, const T* in, T* out) {
+HWY_INLINE Wide<T> as_kept(const Line& line, DType kept, Wide<T> x) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (kept == DType::Float16) return line.apply_to_statistic([](Lane<T> a) TS_LANES { return rounded_to<Half>(a); }, x);
+    if (kept == DType::BFloat16) return line.apply_to_statistic([](Lane<T> a) TS_LANES { return rounded_to<BFloat16>(a); }, x);
+  }
+  return x;
+}
+
+// The exponentials wait in the result. `kept` is the dtype of the sums and their logarithms.
+template <class Line, class T>
+HWY_INLINE void softmax_line(const Line& line, bool logarithm, DType kept, const T* in, T* out) {
   const T lowest = -std::numeric_limits<T>::infinity();
   const Wide<T> most = line.template fold<Most>(lowest, [&](Place<T> at) TS_LANES { return at.load(in); });
   if (logarithm) {
     const Wide<T> total = line.sum_of_pieces([&](Place<T> at) TS_LANES { return exp(at.load(in) - most); });
-    const Wide<T> log_total = log_of_total(line, total);
+    const Wide<T> log_total = as_kept(line, kept, log_of_total(line, as_kept(line, kept, total)));
     return line.map([&](Place<T> at) TS_LANES { at.store(at.load(in) - most - log_total, out); });
   }
   const Wide<T> scale = Wide<T>(T(1)) / line.sum_of_pieces([&](Place<T> at) TS_LANES {
@@ -42,7 +60,7 @@ void softmax_lines(const SoftmaxCall& c) {
   with_arithmetic_type(c.dtype, [&](auto t) {
     const Elements<decltype(t)> in[] = {{c.dtype, c.in}}, out{c.dtype, c.out};
     each_line(c.outer, c.size, c.inner, in, out,
-              [&](const auto& line, const auto& x, auto* y) TS_LANES { softmax_line(line, c.logarithm, x[0], y); });
+              [&](const auto& line, const auto& x, auto* y) TS_LANES { softmax_line(line, c.logarithm, c.inner == 1 ? c.dtype : DType::Float64, x[0], y); });
   });
 }
 

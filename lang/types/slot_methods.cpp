@@ -99,13 +99,6 @@ Value m_new_arguments(Interpreter& in, const Args& a) {
   const Value number = unboxed(self);
   return make_tuple(in, {number.is_bool() ? Value::integer(number.as_bool()) : number});
 }
-template <BinaryOp kOp>
-Value m_inplace(Interpreter& in, const Args& a) {
-  if (kOp == BinaryOp::Mul && !is_index(in, a[1])) index(in, a[1]);  // a list: refused as by a wrapper
-  Value answer = slots_of(a).inplace(in, kOp, a[0], a[1]);
-  // `b += x` of a bytearray falls back to x.__radd__; the method bytearray.__iadd__ does not, and refuses x itself.
-  return kOp == BinaryOp::Add && answer.is(in.not_implemented) ? slots_of(a).binary(in, kOp, a[0], a[1], false, 0) : answer;
-}
 template <UnaryOp kOp>
 Value m_unary(Interpreter& in, const Args& a) {
   return slots_of(a).unary(in, kOp, a[0]);
@@ -121,6 +114,17 @@ bool is_bytes_type(Interpreter& in, const Type* type) {
   return made != nullptr && (type == made->bytes || type == made->byte_array);
 }
 
+bool is_sequence(Interpreter& in, const Type* type) {
+  return type == in.types.str || is_bytes_type(in, type) || (type->type_flags & kMatchesSequence) != 0;
+}
+
+template <BinaryOp kOp>
+Value m_inplace(Interpreter& in, const Args& a) {
+  if (kOp == BinaryOp::Mul && is_sequence(in, a.callee->owner) && !is_index(in, a[1])) index(in, a[1]);  // refused as by a wrapper
+  Value answer = slots_of(a).inplace(in, kOp, a[0], a[1]);
+  // `b += x` of a bytearray falls back to x.__radd__; the method bytearray.__iadd__ does not, and refuses x itself.
+  return kOp == BinaryOp::Add && answer.is(in.not_implemented) ? slots_of(a).binary(in, kOp, a[0], a[1], false, 0) : answer;
+}
 // seq.__mul__(n) and seq.__rmul__(n): other than the operator, the methods refuse what is no index.
 Value m_repeat(Interpreter& in, const Args& a) {
   return slots_of(a).binary(in, BinaryOp::Mul, a[0], whole_index(in, a[1]), false, 0);
@@ -130,8 +134,7 @@ template <BinaryOp kOp>
 void add_binary(Interpreter& in, Type* type, uint32_t wanted, const char* name, const char* reflected,
                 const char* inplace) {
   if (!(wanted & 1u << static_cast<int>(kOp))) return;
-  const bool sequence =
-      type == in.types.str || is_bytes_type(in, type) || (type->type_flags & kMatchesSequence) != 0;
+  const bool sequence = is_sequence(in, type);
   const bool repeats = sequence && kOp == BinaryOp::Mul;
   add(in, type, name, repeats ? m_repeat : m_binary<kOp, false>);
   if (!(sequence && kOp == BinaryOp::Add)) add(in, type, reflected, repeats ? m_repeat : m_binary<kOp, true>);

@@ -130,6 +130,7 @@ void add_alpha(OpCall& c) {
   check_alpha(x, y, alpha);
   Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
   run_row(c, k_add_scaled, in);
+  if (kSubtract && c.out.empty()) c.results[0] = renamed(std::get<Tensor>(c.results[0]), "SubBackward0");
 }
 
 void rsub(OpCall& c) {
@@ -139,7 +140,7 @@ void rsub(OpCall& c) {
   if (!is_one(c.scalar(2))) check_alpha(x, y, c.scalar(2));
   const Tensor scaled = is_one(c.scalar(2)) ? Tensor() : mul(x, c.scalar(2));
   Operand in[] = {y, scaled.defined() ? Operand(scaled) : x};
-  c.results.emplace_back(renamed(run_pointwise(k_sub, in), "RsubBackward0"));
+  c.results.emplace_back(renamed(run_pointwise(k_sub, in), y.is_tensor() ? "RsubBackward0" : "RsubBackward1"));
 }
 
 void divide_rounding(OpCall& c) {
@@ -300,12 +301,23 @@ bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool e
 }
 Tensor logit(const Tensor& given, std::optional<double> eps) {
   if (is_complex(given.dtype())) refuse_type(given, "logit_cpu");
-  Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
-  // Not a clamp: at the bounds themselves the derivative is that between them, and a NaN bounds nothing.
-  Tensor p = eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x;
-  if (!eps && needs_grad(x))  // outside of them neither the logarithm nor its derivative is a number
-    p = x + masked_fill(zeros_like(x), lt(x, 0) | gt(x, 1), Scalar(std::nan("")));
-  return renamed(log(p / (1.0 - p)), "LogitBackward0");
+  const Tensor x = is_floating(given.dtype()) ? given : to_dtype(given, Context::current().default_dtype);
+  // Bounds by comparison: a clamp would bound NaN.
+  const auto bounded = [&] { return eps ? where(lt(x, *eps), *eps, where(gt(x, 1 - *eps), 1 - *eps, x)) : x; };
+  Tensor out;
+  {
+    GradMode off(false);
+    const Tensor p = bounded();
+    out = log(p / (1.0 - p));
+  }
+  if (!needs_grad(x)) return out;
+  record(out, "LogitBackward0", {&x}, keep(x), [low = eps.value_or(0.0), beyond = eps ? 0.0 : std::nan("")](Sweep& s) {
+    s.give(0, [&] {
+      const Tensor x = s.kept(0);
+      return where(lt(x, low) | gt(x, 1 - low), beyond, s.g() / (x * (1.0 - x)));
+    });
+  });
+  return out;
 }
 struct Sinc {
   static constexpr bool in_place = true;

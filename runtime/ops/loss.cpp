@@ -31,24 +31,32 @@ Tensor reduced(const Tensor& loss, int64_t reduction) {
   return reduction == kMean ? mean(loss) : reduction == kSum ? sum(loss) : loss;
 }
 
-// Of a batch in float32 in the order in which PyTorch adds up negative log likelihoods: sums of sixteen, sums of sixteen such
-// and so on, each begun by a first number of its own; ignored ones do not count.
-Tensor sum_of_items(const Tensor& items, const Tensor& classes, int64_t ignore_index) {
-  if (items.dim() > 1 || items.dtype() != kFloat32 || !items.device().is_cpu()) return sum(items);
+template <class T>
+T sum_in_levels(const T* items, const int64_t* classes, int64_t n, int64_t ignore_index) {
   constexpr size_t kLevels = 8;
-  const Tensor in = contiguous(items), targets = contiguous(classes), out = Tensor::empty({}, kFloat32, items.device());
-  const int64_t n = in.numel();
   const int64_t power = std::max<int64_t>(4, std::bit_width(uint64_t(std::max<int64_t>(n, 1) - 1)) / int64_t(kLevels));
-  std::array<float, kLevels> sums{};
+  const auto plus = [](T a, T b) { return T(float(a) + float(b)); };
+  std::array<T, kLevels> sums{};
   for (int64_t i = 0; i < n; i++) {
-    if (targets.data<int64_t>()[i] == ignore_index) continue;
-    sums[0] += in.data<float>()[i];
+    if (classes[i] == ignore_index) continue;
+    sums[0] = plus(sums[0], items[i]);
     for (size_t j = 0; j + 1 < kLevels && ((i >> (int64_t(j) * power)) & ((int64_t(1) << power) - 1)) == 0; j++) {
-      sums[j + 1] += sums[j];
-      sums[j] = 0;
+      sums[j + 1] = plus(sums[j + 1], sums[j]);
+      sums[j] = T();
     }
   }
-  *out.data<float>() = std::accumulate(sums.begin(), sums.end(), 0.0f);
+  return std::accumulate(sums.begin(), sums.end(), T(), plus);
+}
+
+// Of a batch in float32 or halves in the order in which PyTorch adds up negative log likelihoods, each sum rounded: sums of sixteen, sums of
+// sixteen such and so on, each begun by a first number of its own; ignored ones do not count.
+Tensor sum_of_items(const Tensor& items, const Tensor& classes, int64_t ignore_index) {
+  if (items.dim() > 1 || items.dtype() == kFloat64 || !items.device().is_cpu()) return sum(items);
+  const Tensor in = contiguous(items), targets = contiguous(classes), out = Tensor::empty({}, items.dtype(), items.device());
+  with_type<DTypeSet(kFloat32) | kHalfTypes>(items.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *out.data<T>() = sum_in_levels(in.data<T>(), targets.data<int64_t>(), in.numel(), ignore_index);
+  });
   return out;
 }
 
@@ -352,6 +360,10 @@ struct CrossEntropy {
 
 Tensor cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                      int64_t ignore_index) {
+  if (is_half(self.dtype()) && self.device().is_cpu()) {  // in two steps, the first rounded to halves
+    CrossEntropy::shape(self, target, weight, reduction, ignore_index);
+    return nll_loss(log_softmax(self, self.dim() == 1 ? 0 : 1, {}), target, weight, reduction, ignore_index);
+  }
   return std::get<0>(apply<CrossEntropy>(self, target, weight, reduction, ignore_index));
 }
 

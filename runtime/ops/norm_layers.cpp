@@ -74,6 +74,12 @@ DType statistic_type(const Tensor& input, const MaybeTensor& weight, const Maybe
   return first && first->defined() ? first->dtype() : input.dtype();
 }
 
+// As the gradient reads what was handed out: on the CPU PyTorch keeps it in that dtype.
+Tensor as_kept(const Tensor& statistic, DType handed_out) {
+  if (!is_half(handed_out) || !statistic.device().is_cpu()) return statistic;
+  return to_dtype(to_dtype(statistic, handed_out), statistic.dtype());
+}
+
 Dims last_dims(const Tensor& x, size_t count) {
   Dims dims;
   for (size_t d = x.sizes().size() - count; d < x.sizes().size(); d++) dims.push_back(int64_t(d));
@@ -119,7 +125,8 @@ struct LayerNorm {
   static void grad(Tensor& out, Tensor& mean, Tensor& inverse, const Tensor& input, const Dims& normal,
                    const MaybeTensor& weight_given, const MaybeTensor& bias_given, double eps) {
     const Tensor weight = given(weight_given), bias = given(bias_given);
-    record(out, "NativeLayerNormBackward0", {&input, &weight, &bias}, keep(input, weight, mean, inverse),
+    const DType kept = statistic_type(input, weight_given, bias_given);
+    record(out, "NativeLayerNormBackward0", {&input, &weight, &bias}, keep(input, weight, as_kept(mean, kept), as_kept(inverse, kept)),
            [normal, eps](Sweep& s) {
              if (Context::current().records) differentiable(s, normal, eps);
              else by_kernel(s, normal);
@@ -211,7 +218,8 @@ struct GroupNorm {
                    const MaybeTensor& bias_given, int64_t items, int64_t channels, int64_t size, int64_t groups,
                    double eps) {
     const Tensor weight = given(weight_given), bias = given(bias_given);
-    record(out, "NativeGroupNormBackward0", {&input, &weight, &bias}, keep(input, weight, mean, inverse),
+    const DType kept = statistic_type(input, weight_given, bias_given);
+    record(out, "NativeGroupNormBackward0", {&input, &weight, &bias}, keep(input, weight, as_kept(mean, kept), as_kept(inverse, kept)),
            [by_channel = Dims{items, channels, size}, by_group = Dims{items, groups, channels / groups * size},
             eps](Sweep& s) {
              const Tensor x = s.kept(0), weight = s.kept(1), g = reshape(s.g(), by_channel);

@@ -46,6 +46,7 @@ void float_power_kernel(OpCall& c) {
 
 Tensor powers_of_two(const Tensor& other, DType type) { return exp2(to_dtype(other, type)); }
 struct Ldexp {
+  static constexpr int kParts = 3;  // from the least denormal number to beyond the largest
   static Meta shape(const Tensor& self, const Tensor& other) {
     if (is_floating(self.dtype()))
       require_type(kAllTypes - DTypeSet(DType::Bool), other, {"ldexp_cpu_exp", "ldexp_cuda"});
@@ -58,7 +59,17 @@ struct Ldexp {
     return {broadcast_all(inputs, 2), as_is ? type : Context::current().default_dtype, common_device(inputs, 2)};
   }
   static void run(const Tensor& out, const Tensor& self, const Tensor& other) {
-    copy_into(out, to_dtype(self, out.dtype()) * powers_of_two(other, out.dtype()));
+    const DType type = out.dtype();
+    Tensor scaled = to_dtype(self, type);
+    if (!is_integral(other.dtype()) || !is_floating(self.dtype())) return copy_into(out, scaled * powers_of_two(other, type));
+    // A power beyond the dtype's range would be 0 or infinite where the product is neither: what is left of the exponent follows.
+    const int64_t most = type == kFloat64 ? 1022 : type == kFloat16 ? 14 : 126;
+    Tensor left = to_dtype(other, kInt64);
+    for (int k = 0; k < kParts; k++) {
+      const Tensor part = clamp(left, -most, most);
+      scaled = scaled * powers_of_two(part, type), left = left - part;
+    }
+    copy_into(out, scaled);
   }
   static void grad(Tensor& out, const Tensor& self, const Tensor& other) {
     record(out, "LdexpBackward0", {&self, &other}, keep(self, other), [](Sweep& s) {

@@ -28,7 +28,7 @@ struct Plan {
   DType result;
   DType lane;            // type of the arithmetic: float32, float64, int32 or int64
   const Tensor* widest;  // a tensor operand of the full shape, if one has it
-  bool rounds_numbers;   // numbers are compared as the small floating type that they are compared with
+  unsigned rounded;      // bit k: operand k, a number, becomes one of the common dtype, a small floating type, before it is computed with
   bool dense;            // contiguous operands of one shape, and single numbers
 };
 
@@ -130,7 +130,13 @@ bool any_bool(const Operand* in, int count) {
   return in[1].is_tensor() && (in[1].tensor().dim() != 0 || in[1].tensor().numel() == 0);
 }
 
-void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* params, Plan& plan, const Tensor* self) {
+// PyTorch's kernels for the CPU round the numbers of most ops; those of the others, and of CUDA but for comparisons, take them as float32.
+unsigned rounded_numbers(const PointwiseRow& row, Device device) {
+  if (row.row_class == PointwiseClass::Compare) return ~0u;
+  return device.is_cpu() ? ~row.facts.exact_numbers : 0;
+}
+
+void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* params, Device device, Plan& plan, const Tensor* self) {
   const RowFacts& facts = row.facts;
   const int count = row.arity;
   if (facts.bounds) plan.common = promote_bounds(row, in[0], params);
@@ -140,7 +146,7 @@ void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* para
     refuse_operands(row, in, plan.common, self);
   if (facts.bool_is_int64 && is_bool(plan.common)) plan.common = kInt64;
   plan.result = plan.common;
-  plan.rounds_numbers = row.row_class == PointwiseClass::Compare && (kHalfTypes | kSmallTypes).has(plan.common);
+  plan.rounded = (kHalfTypes | kSmallTypes).has(plan.common) ? rounded_numbers(row, device) : 0;
   if (row.row_class == PointwiseClass::Float) {
     if (!is_floating(plan.common) && !is_complex(plan.common)) plan.result = Context::current().default_dtype;
     plan.lane = lane_of(plan.result);
@@ -257,13 +263,14 @@ Scalar in_common(const Scalar& s, DType common) {
   });
 }
 
-Scalar lane_number(const Operand& o, const Plan& plan) {
-  if (plan.rounds_numbers) return rounded(o.is_tensor() ? o.tensor().item() : o.scalar(), plan.common);
+Scalar lane_number(const Operand& o, int k, const Plan& plan) {
+  if (plan.rounded >> k & 1) return rounded(o.is_tensor() ? o.tensor().item() : o.scalar(), plan.common);
   return in_common(o.is_tensor() ? o.tensor().item() : o.scalar(), is_floating(plan.lane) ? plan.lane : plan.common);
 }
 
+// Operand k of the loop: the result is its first.
 [[gnu::noinline]] void set_number(Loop& loop, int k, const Operand& o, const Plan& plan) {
-  put_number(loop.numbers[k], lane_number(o, plan), plan.lane);
+  put_number(loop.numbers[k], lane_number(o, k - 1, plan), plan.lane);
   loop.use_number(k, plan.lane);
 }
 
@@ -436,7 +443,7 @@ void check_shape_in_place(Call& c) {
   const RowFacts& facts = c.row.facts;
   c.device = device_of(c.in, c.count());
   if (c.self) check_shape_in_place(c);
-  decide_types(c.row, c.in, c.params, c.plan, c.self);
+  decide_types(c.row, c.in, c.params, c.device, c.plan, c.self);
   if (c.row.has_own_ways) {
     if (facts.check_operands) facts.check_operands(c.in, c.plan.lane, c.plan.common);
     if (facts.check_params) facts.check_params(c.params, c.plan.common);
@@ -493,11 +500,17 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
                                c == PointwiseClass::Predicate || c == PointwiseClass::Select);
 }
 
+// Whether halves go through a row's composition.
+bool rounds_steps(int kernel, const Call& c) {
+  return is_half(c.plan.common) && kPointwiseRows[kernel].facts.of_halves && c.device.is_cpu();
+}
+
 // A launch of many elements may wait for those that follow (runtime/README.md, "Launches that wait"). All else of the call is as ever.
 // Returns the result, undefined if the launch is to run at once.
 [[gnu::noinline]] Tensor put_off(const Call& c) {
   if (!c.device.is_cpu() || c.out) return {};
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
+  if (rounds_steps(kernel, c)) return {};
   if (!cannot_raise(kPointwiseRows[kernel], c.plan.lane)) return {};
   ChainStep step;
   step.op = kernel, step.lane = c.plan.lane, step.dtype = c.plan.result;
@@ -509,7 +522,7 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
       tensors[k] = &c.in[k].tensor();
       continue;
     }
-    put_number(step.in[k].number, lane_number(c.in[k], c.plan), c.plan.lane);
+    put_number(step.in[k].number, lane_number(c.in[k], k, c.plan), c.plan.lane);
     step.in[k].dtype = c.plan.lane;
   }
   LaunchQueue& queue = Context::current().launch_queue();
@@ -542,8 +555,15 @@ void allocate(Call& c) {
     c.result.impl()->set_layout(c.sizes(), c.in[0].tensor().strides());
 }
 
+[[gnu::cold]] void launch_steps(int kernel, const Operand* in, const Tensor& to) {
+  GradMode off(false);
+  copy_into(to, kPointwiseRows[kernel].facts.of_halves(in));
+}
+
 [[gnu::always_inline]] inline void launch(const Call& c, const Tensor& to) {
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
+  if (rounds_steps(kernel, c)) [[unlikely]]
+    return launch_steps(kernel, c.in, to);
   call_kernel(kernel, c.in, kernel == c.id ? c.count() : 1, c.params, c.plan, to);
 }
 
@@ -646,8 +666,11 @@ void run_pointwise_inplace(int id, const Operand* in, const Scalar* params) {
     fail_two_devices(self.device(), c.device);
   if (runs_ordered(c)) [[unlikely]]
     return void(copy_(self, run_ordered(c.row, in, c.params)));
-  if (rounds_integers(c)) [[unlikely]]
-    return run_pointwise_inplace(id, RoundedOperands(c).operands, params);
+  if (rounds_integers(c)) [[unlikely]] {
+    const RoundedOperands rounded(c);
+    if (rounded.tensors[0].defined()) return void(copy_(self, run_pointwise(id, rounded.operands, params)));  // a comparison, into integers
+    return run_pointwise_inplace(id, rounded.operands, params);
+  }
   for (int k = 1; k < c.count(); k++)
     if (in[k].is_tensor()) check_no_partial_overlap(self, in[k].tensor());
   c.record = wants_grad(c.row, in, c.plan.result);

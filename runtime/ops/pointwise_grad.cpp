@@ -56,7 +56,7 @@ bool rows_are_dense(const Loop& loop) {
 }  // namespace
 
 unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, unsigned wanted, Tensor* out) {
-  const DType lane = a.g.dtype();
+  const DType type = a.g.dtype(), lane = is_half(type) && row.facts.derives_once ? kFloat32 : type;
   const DeviceType device = a.g.device().type;
   if ((lane != kFloat32 && lane != kFloat64) || !pointwise_grad_kernel.has(device) || a.g.numel() == 0) return 0;
   unsigned fused = 0, reads = 0;
@@ -89,6 +89,9 @@ unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, uns
   for (int k = 0; k < row.arity; k++)
     if (fused >> k & 1) call.results[k] = static_cast<char*>(out[k].data_ptr());
   pointwise_grad_kernel(a.g.device(), call);
+  if (lane != type)
+    for (int k = 0; k < row.arity; k++)
+      if (fused >> k & 1) out[k] = to_dtype(out[k], type);
   return fused;
 }
 
@@ -99,7 +102,7 @@ namespace {
 const char* node_name(const PointwiseRow& row, const Operand* in) {
   const RowNodes& nodes = row.facts.nodes;
   if (nodes.number_first && !in[0].is_tensor()) return nodes.number_first;
-  if (nodes.of_tensors && in[1].is_tensor()) return nodes.of_tensors;
+  if (nodes.of_tensors && in[row.arity - 1].is_tensor()) return nodes.of_tensors;
   return row.node();
 }
 
@@ -122,6 +125,8 @@ struct RowDerivative {
     const Tensor& g = s.g();
     const Tensor x = s.kept(0), y = s.kept(1), z = s.kept(2), r = s.kept(3);
     const GradArgs args{g, x, y, z, r, params};
+    const bool once = row->facts.derives_once && is_half(g.dtype());
+    const auto widened = [](const Tensor& t) { return t.defined() ? to_dtype(t, kFloat32) : t; };
     Tensor fused[3];
     unsigned wanted = 0;
     for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
@@ -133,6 +138,7 @@ struct RowDerivative {
         // Of a complex function the gradient is g * conj(f'); a formula is linear in g and says g * f'.
         Tensor d = in_one_pass >> k & 1    ? std::move(fused[k])
                    : is_complex(g.dtype()) ? conj(formula(GradArgs{conj(g), x, y, z, r, params}))
+                   : once                  ? formula(GradArgs{widened(g), widened(x), y, z, widened(r), params})
                                            : formula(args);
         if (broadcast[k]) d = sum_to_size(d, shapes[k]);
         return d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);

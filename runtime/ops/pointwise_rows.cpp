@@ -23,6 +23,7 @@ static Tensor pow_dx(const Tensor& g, const Tensor& x, const Tensor& y) {
     double e = y.item().to_double();
     if (e == 0.0) return zeros_like(g);
     if (e == 2.0) return g * (x * 2.0);
+    if (e == -1.0) return g * (reciprocal(x * x) * e);
     return g * (pow(x, e - 1.0) * e);
   }
   return where(y == 0.0, 0.0, g * (y * pow(x, y - 1.0)));
@@ -75,7 +76,7 @@ constexpr DTypeSet kLayerTypes = kFloatTypes, kLayerOrComplexTypes = kFloatTypes
 
 constexpr bool has_own_ways(const RowFacts& f) {
   return f.refuse_bools || f.takes_bool_to_number || f.bool_is_int64 || f.check_types || f.check_operands ||
-         f.check_params || f.bounds || f.of_complex || f.of_number || f.of_bools >= 0 || f.ordered >= 0 || f.in_rows ||
+         f.check_params || f.bounds || f.of_complex || f.of_halves || f.of_number || f.of_bools >= 0 || f.ordered >= 0 || f.in_rows ||
          f.empty_steps != EmptySteps::Fresh;
 }
 

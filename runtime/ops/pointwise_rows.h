@@ -66,7 +66,7 @@ enum : unsigned { kReadsX = 1, kReadsY = 2, kReadsZ = 4, kReadsResult = 8 };
 /// Names of a row's node on PyTorch's tape. Some ops have another name if an operand is a number.
 struct RowNodes {
   const char* usual = nullptr;         // null: "TanhBackward0" of tanh
-  const char* of_tensors = nullptr;    // the second operand is a tensor
+  const char* of_tensors = nullptr;    // the last operand is a tensor
   const char* number_first = nullptr;  // the first one is a number
   const char* in_place = nullptr;      // differentiated by the result: a formula with a name of its own
 };
@@ -91,6 +91,7 @@ struct RowFacts {
   KernelName float8_number_kernel = {};  // that PyTorch lacks for float8 beside a number; float8 tensors are taken
   bool takes_bool_to_number = false;     // bools where the second operand is a number, whatever the types say
   bool bool_is_int64 = false;
+  unsigned exact_numbers = 0;  // bit k: a number as operand k beside halves is not rounded to their dtype first
 
   // ---- checks ----
   void (*check_types)(const Operand* in, int count) = nullptr;  // of a mixture of dtypes
@@ -100,6 +101,7 @@ struct RowFacts {
 
   // ---- other ways to the result ----
   Tensor (*of_complex)(const Operand* in) = nullptr;  // where an operand is complex: a composition
+  Tensor (*of_halves)(const Operand* in) = nullptr;   // on the CPU, where halves are computed: a composition, each step of it rounded
   int (*of_number)(const Scalar& second) = nullptr;  // the unary row that does the same with this second operand, or -1
   int of_bools = -1;                                 // the row for bools
   int ordered = -1;  // the row that does the same to uint64 numbers turned into int64: those that need an order
@@ -109,6 +111,7 @@ struct RowFacts {
   bool in_rows = false;                                     // row-major whatever the operands' layout
   EmptySteps empty_steps = EmptySteps::Fresh;
   RowNodes nodes = {};
+  bool derives_once = false;  // PyTorch has a kernel of the derivative: that of halves is computed in float32 and rounded once
   bool refuses_derivative = false;  // PyTorch defines none, and says so when one is asked for
 
   // ---- the entry ----

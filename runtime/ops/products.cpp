@@ -129,7 +129,7 @@ Tensor dist(const Tensor& a, const Tensor& b, Scalar p) {
   check(is_floating(difference.dtype()) || is_complex(difference.dtype()), TensorErrorKind::NotImplemented,
         "norm(): input dtype should be either floating point or complex. Got ", scalar_type_name(difference.dtype()),
         " instead.");
-  return norm(difference, p);
+  return renamed(norm(difference, p), "DistBackward0");
 }
 
 constexpr OutRule kOutOfTensordot{

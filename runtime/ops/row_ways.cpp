@@ -141,10 +141,20 @@ Tensor lerp_of_complex(const Operand* in) {
 
 Tensor logaddexp_of_complex(const Operand* in) { return complex_logaddexp(in[0].as_tensor(), in[1].as_tensor()); }
 
+Tensor add_scaled_of_halves(const Operand* in) { return add(in[0], mul(in[2], in[1])); }
+Tensor rsqrt_of_halves(const Operand* in) { return reciprocal(sqrt(in[0].tensor())); }
+Tensor cube_of_halves(const Operand* in) { return mul(mul(in[0], in[0]), in[0]); }
+Tensor softsign_of_halves(const Operand* in) { return div(in[0], add(abs(in[0].tensor()), 1)); }
+
+Tensor xlogy_of_halves(const Operand* in) {
+  const Tensor x = in[0].as_tensor(), y = to_dtype(in[1].as_tensor(), common_type(in, 2));
+  return where(isnan(y), y, where(eq(x, 0), 0, mul(in[0], log(y))));
+}
+
 int row_of_power(const Scalar& exponent) {
   if (exponent.is_complex()) return -1;
   const double e = exponent.to_double();
-  return e == 2.0 ? k_square : e == 3.0 ? k_cube : e == 0.5 ? k_sqrt : e == -1.0 ? k_reciprocal : -1;
+  return e == 2.0 ? k_square : e == 3.0 ? k_cube : e == 0.5 ? k_sqrt : e == -0.5 ? k_rsqrt : e == -1.0 ? k_reciprocal : -1;
 }
 
 OutRule out_of_lerp(const Operand* in) { return in[2].is_tensor() && in[2].tensor().dim() > 0 ? kOutFound : OutRule{}; }

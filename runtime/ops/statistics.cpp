@@ -156,7 +156,7 @@ struct LogSumExp {
   static void run(const Tensor& out, const Tensor& self, const Dims& dim, bool) {
     const uint64_t mask = dim_mask(self, dim);
     if (!out.numel()) return;
-    if (is_complex(self.dtype())) return run_complex(out, self, mask);
+    if (is_complex(self.dtype()) || (is_half(out.dtype()) && self.device().is_cpu())) return run_steps(out, self, mask);
     // The reduced dimensions side by side: [outer, size, inner] if they are already, else at the end.
     Dims order, sizes;
     for (int pass = 0; pass < 2; pass++)
@@ -171,9 +171,11 @@ struct LogSumExp {
     if (!size) return fill_into(out, -HUGE_VAL);
     logsumexp_kernel(self.device(), {out.dtype(), x.data_ptr(), out.data_ptr(), outer, size, out.numel() / outer});
   }
-  static void run_complex(const Tensor& out, const Tensor& self, uint64_t mask) {
-    if (!self.numel()) return fill_into(out, -HUGE_VAL);
-    const Tensor most = reduce(r_amax, {real(self), mask, true}), shift = where(isfinite(most), most, 0.0);
+  // By ops: of complex numbers, and of halves, each step of which PyTorch rounds.
+  static void run_steps(const Tensor& out, const Tensor& given, uint64_t mask) {
+    if (!given.numel()) return fill_into(out, -HUGE_VAL);
+    const Tensor self = to_dtype(given, out.dtype());
+    const Tensor most = reduce(r_amax, {is_complex(self.dtype()) ? real(self) : self, mask, true}), shift = where(isfinite(most), most, 0.0);
     copy_into(out, reshape(log(reduce(r_sum, {exp(self - shift), mask, true})) + shift, out.sizes()));
   }
   static void grad(Tensor& out, const Tensor& self, const Dims& dim, bool) {
