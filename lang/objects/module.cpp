@@ -1,4 +1,5 @@
 // Finding and running modules. The order of search: sys.modules, native, embedded, files beside the importer or on the path.
+// compile: small (a module is found once, and what it runs takes longer)
 //
 // Note [Finders]: sys.meta_path and sys.path_hooks are made when a program reads them (sys.tsr). As long as they hold only the finders and
 // hooks of the program itself, their answer is known, and the search here gives it without a call of script code. If a program has

@@ -1,5 +1,5 @@
 // pointwise.def as rows, derivatives, C++ functions and registry entries.
-// compile: constant-addresses (a row's own ways are known when it is compiled)
+// compile: small, constant-addresses (a formula calls ops, which take longer, and a row's own ways are known when it is compiled)
 #include "runtime/ops/pointwise_rows.h"
 
 #include "runtime/autograd/record.h"

@@ -1,5 +1,5 @@
 // Draws by tensors of probabilities, weights, means: each element of the result follows its own.
-// compile: dynamic-vectors, few-inlines (loops of its own, seldom run)
+// compile: small, dynamic-vectors (seldom run)
 #include <algorithm>
 #include <limits>
 
