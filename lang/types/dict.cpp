@@ -440,7 +440,10 @@ Value dict_pop_last(Interpreter& in, Dict* d) {
   if (last == 0) return Value();
   const Value key = d->entries[last - 1].key;
   const Value value = remove_entry(d, static_cast<int32_t>(last - 1));
-  d->used = last - 1;  // the slots behind it are marked deleted already
+  // The slots of the entries behind it are marked deleted and stay so until the table is made anew: there is less room for entries, or
+  // a dict that gains and loses keys again and again would have no empty slot, where a search ends.
+  d->capacity -= d->used - (last - 1);
+  d->used = last - 1;
   return make_tuple(in, {key, value});
 }
 
