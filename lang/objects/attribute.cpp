@@ -159,6 +159,7 @@ bool type_special(Interpreter& in, Type* type, Str* name, Value& found) {
     if (!found.is_undefined()) return true;
     found = make_dict(in);
     dict_set_str(in, type->attributes(), name, found);
+    type_changed(in, type);  // the table of the class may be another one now
   } else {
     return false;
   }
