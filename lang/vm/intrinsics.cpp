@@ -67,7 +67,9 @@ Value import_by(Interpreter& in, Frame* frame, const Value& import, const Value*
   const bool has_as_name = operands[2].is_bool();
   const Value wanted = has_as_name ? Value::none() : operands[2];
   const Value level = operands[1];
-  Value reached = call(in, import, {operands[0], Value(frame->function->globals), frame_locals(in, *frame), wanted, level});
+  const bool in_function = (frame->code->code_flags & (kClassBody | kNamesInMapping | kModuleBody)) == 0;  // its locals are in no dict
+  const Value locals = in_function ? Value::none() : frame_locals(in, *frame);
+  Value reached = call(in, import, {operands[0], Value(frame->function->globals), locals, wanted, level});
   const std::string_view name = text_of(operands[0]);
   for (size_t dot = name.find('.'); has_as_name && dot != std::string_view::npos;) {
     const size_t begin = dot + 1;

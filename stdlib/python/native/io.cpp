@@ -47,7 +47,8 @@ Value file_repr(Interpreter& in, const Value& self);
 void destroy_file(Interpreter& in, Object* self) {
   TextFile* f = known_cast<TextFile>(self);
   if (f->place == Place::Disk && !f->closed && f->owns_fd) warn_unclosed(in, self, file_repr);
-  if (f->place == Place::Stream && f->ready && !f->detached) close_stream(in, f);
+  const bool is_told = (self->type->type_flags & kScriptClass) != 0;  // by __del__, and its close() may leave the stream open
+  if (f->place == Place::Stream && f->ready && !f->detached && !is_told) close_stream(in, f);
   close_file(in, f);
   free_object(in, known_cast<TextFile>(self));
 }
@@ -103,6 +104,17 @@ Value file_enter(Interpreter& in, const Args& args) {
 }
 Value file_exit(Interpreter& in, const Args& args) {
   call_method(in, args[0], intern(in, "close"));
+  return Value::none();
+}
+// The end of an instance of a script's class, which may have its own close().
+Value file_del(Interpreter& in, const Args& args) {
+  const TextFile* const f = self_of(args);
+  if (f->place != Place::Stream || !f->ready || f->detached) return Value::none();
+  try {
+    if (!is_closed(in, f)) call_method(in, args[0], intern(in, "close"));
+  } catch (const Error&) {
+  } catch (const Thrown&) {
+  }
   return Value::none();
 }
 Value file_closed(Interpreter& in, const Args& args) {
@@ -561,6 +573,7 @@ const NativeDef kMethods[] = {
     {"detach(self)", file_detach, "Flush and give the buffer away."},
     {"__enter__(self)", file_enter},
     {"__exit__(self, *exc_info)", file_exit},
+    {"__del__(self, /)", file_del},
 };
 
 Type* make_file_type(Interpreter& in, std::string_view name) {
