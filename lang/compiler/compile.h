@@ -27,6 +27,7 @@ struct CompileOptions {
   // The names of the outermost code live in a mapping that its caller passes (kNamesInMapping): eval, exec and single mode.
   bool names_in_mapping = false;
   bool text_annotations = false;  // as under from __future__ import annotations
+  bool annotations_written = false;  // the tree has their texts as literals already: it was made from objects, and its source is blank
   bool shows_values = false;      // single mode: expression statements of the outermost code go to sys.displayhook
   bool top_level_await = false;   // the outermost code may await: it is a coroutine's then
   int optimize = -1;  // 1: without assert statements and with __debug__ False; 2: without docstrings; -1: as the program is run

@@ -326,7 +326,7 @@ Value unparsed(Interpreter& in, std::string_view text) {
 }  // namespace
 
 uint32_t Compiler::annotation(Expr& e) {
-  if (unit_.text_annotations) return constant_value(unparsed(in_, unit_.source->text(e.span)), kOnTop, e.span);
+  if (unit_.text_annotations && !unit_.options.annotations_written) return constant_value(unparsed(in_, unit_.source->text(e.span)), kOnTop, e.span);
   const auto* const star = try_as<Starred>(&e);
   if (star == nullptr) return value(e);
   // def f(*args: *Ts): the only item of Ts.

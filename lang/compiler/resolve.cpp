@@ -451,12 +451,18 @@ class NameCollector {
 
   // super() and __class__ inside of a function of a class: the class gives its functions a cell with itself. The body of a
   // class sees the cell of the class around it.
+  // A function around that has a variable of this name gives it as well: code that is made for a class that stands already.
   void want_class_cell() {
+    const std::string_view name = tree_.intern("__class__");
+    const auto gives_variable = [&](Scope& s) {
+      const Symbol* const own = &s != scope_ && s.kind == ScopeKind::Function ? s.find(name) : nullptr;
+      return own != nullptr && own->bound;
+    };
     Scope* s = scope_->kind == ScopeKind::Class ? scope_->parent : scope_;
-    while (s != nullptr && s->kind != ScopeKind::Class) s = s->parent;
+    while (s != nullptr && s->kind != ScopeKind::Class && !gives_variable(*s)) s = s->parent;
     if (s == nullptr) return;
-    s->needs_class_cell = true;
-    symbol_of(tree_.intern("__class__")).used = true;
+    if (s->kind == ScopeKind::Class) s->needs_class_cell = true;
+    symbol_of(name).used = true;
   }
 
   Tree& tree_;

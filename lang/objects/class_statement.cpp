@@ -41,7 +41,8 @@ Str* hold(Str* s) {
 bool has_own_slots(Interpreter& in, Type* type) {
   bool found = false;
   dict_for_each(type->attributes(), [&](const Value&, const Value& value) {
-    found |= value.is_object() && value.as_object()->type == in.types.member_descriptor;
+    // One of another class may stand there too: attrs puts those of a base in for attributes that are defined again.
+    found |= value.is_object() && value.as_object()->type == in.types.member_descriptor && known_cast<Property>(value)->owner.is(Value(static_cast<Object*>(type)));
   });
   return found;
 }

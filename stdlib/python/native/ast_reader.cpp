@@ -71,8 +71,8 @@ struct NamedOp {
 
 class Reader {
  public:
-  Reader(Interpreter& in, ast::Tree& tree, const Value& shapes, const Value& classes)
-      : in_(in), tree_(tree), shapes_(shapes), classes_(classes) {}
+  Reader(Interpreter& in, ast::Tree& tree, const Value& shapes, const Value& classes, bool text_annotations)
+      : in_(in), tree_(tree), shapes_(shapes), classes_(classes), text_annotations_(text_annotations) {}
 
   // --- places
   void measure(const Value& v) {
@@ -516,7 +516,7 @@ class Reader {
       if (class_of(arg) != "arg")
         throw_error(ErrorKind::TypeError, "expected some sort of arg, but got %s", repr_text(in_, arg).c_str());
       const Value given = field(arg, "annotation", true);
-      ast::Expr* const annotation = given.is_none() ? nullptr : expression(given, Context::Load, kind == Kind::kVarPositional);
+      ast::Expr* const annotation = given.is_none() ? nullptr : annotation_of(given, kind == Kind::kVarPositional);
       made.push_back({name_of(arg, "arg", span_of(arg)), kind, annotation, nullptr});
     };
     for (const Value& arg : list(args, "posonlyargs")) add(arg, Kind::kPositionalOnly);
@@ -589,7 +589,7 @@ class Reader {
       if (simple && class_of(field(v, "target")) != "Name")
         throw_error(ErrorKind::TypeError, "AnnAssign with simple non-Name target");
       ast::Expr* target = single_target(v);
-      ast::Expr* annotation = expr(v, "annotation");
+      ast::Expr* annotation = annotation_of(field(v, "annotation"), false);
       return make<ast::AnnotatedAssignStmt>(span, target, annotation, optional(v, "value"), simple);
     }
     if (kind == "Delete") return make<ast::DeleteStmt>(span, targets(v, Context::Del));
@@ -609,8 +609,20 @@ class Reader {
     if (kind == "Global") return make<ast::GlobalStmt>(span, names(v, span));
     if (kind == "Nonlocal") return make<ast::NonlocalStmt>(span, names(v, span));
     if (kind == "Import") return make<ast::ImportStmt>(span, aliases(v));
-    if (kind == "ImportFrom") return import_from(v, span);
+    if (kind == "ImportFrom") {
+      ast::Stmt* const made = import_from(v, span);
+      const auto& import = *static_cast<ast::ImportFromStmt*>(made);
+      text_annotations_ |= import.module.text == "__future__" && std::ranges::any_of(import.names, [](const ast::ImportAlias& alias) { return alias.name.text == "annotations"; });
+      return made;
+    }
     return compound(v, kind, span);
+  }
+
+  // Under from __future__ import annotations the text of the annotation, as a literal.
+  ast::Expr* annotation_of(const Value& v, bool stars) {
+    ast::Expr* const made = expression(v, Context::Load, stars);
+    if (!text_annotations_) return made;
+    return constant(call(in_, get_attr(in_, Value(in_.import("_ast_unparse")), intern(in_, "unparse_annotation")), {v}), span_of(v));
   }
 
   std::span<ast::Identifier> names(const Value& v, Span span) {
@@ -696,7 +708,8 @@ class Reader {
   ast::Stmt* function(const Value& v, Span span, bool is_async) {
     const ast::ExprList decorators = expressions(v, "decorator_list", Context::Load, false);
     const ast::Parameters parameters = arguments(v);
-    ast::Expr* returns = optional(v, "returns");
+    const Value result = field(v, "returns", true);
+    ast::Expr* returns = result.is_none() ? nullptr : annotation_of(result, false);
     const bool outer = std::exchange(yields_, false);
     const ast::Block statements = body(v);
     const bool is_generator = std::exchange(yields_, outer);
@@ -813,6 +826,7 @@ class Reader {
   Lines lines_;
   int depth_ = 0;
   bool yields_ = false;  // the function that is being read has a yield
+  bool text_annotations_;
 };
 
 }  // namespace
@@ -821,7 +835,8 @@ Value compile_objects(Interpreter& in, const Value& root, const std::string& nam
                       const Value& shapes, const Value& classes) {
   lang::BookedGrowth growth(in);
   ast::Tree tree(&growth);
-  Reader reader(in, tree, shapes, classes);
+  Reader reader(in, tree, shapes, classes, options.text_annotations);
+  options.annotations_written = true;
   reader.measure(root);
   const auto source = std::make_shared<Source>(name, reader.blank_text());
   source->set_unlisted();
