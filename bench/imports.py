@@ -7,7 +7,7 @@
 
 Each import runs in a process of its own, both sides in turn, and the least processor time of N counts. Both sides have their compiled files
 warm, each below a folder of its own (PYTHONPYCACHEPREFIX); with --cold neither reads nor writes any. `import` is the time of the import statement
-alone, in a process that has torch and numpy already if the package needs them; `process` is the time of the whole process, start and torch
+alone; if the package needs torch, in a process that has torch, numpy and the standard modules that CPython's torch imports already; `process` is the time of the whole process, start and torch
 included. Packages are those of tests/packages, which installs them once into $TESSERA_PACKAGES.
 """
 import argparse
@@ -53,6 +53,14 @@ MODULES = ('json typing dataclasses asyncio unittest argparse re logging email.m
            'concurrent.futures multiprocessing pickle copy ast tokenize traceback pprint textwrap string struct hashlib zipfile tarfile sqlite3 '
            'socket selectors ctypes unittest.mock').split()
 
+# What `import torch` of CPython imports, which under tsr is imported when something asks for it.
+WITH_TORCH = ('torch, torch.nn, torch.optim, torch.utils.data, numpy, argparse, ast, asyncio, atexit, base64, bisect, bz2, calendar, collections.abc, '
+              'concurrent.futures, contextlib, contextvars, copy, csv, ctypes, dataclasses, datetime, difflib, dis, email.message, email.parser, enum, '
+              'functools, gzip, hashlib, heapq, http.client, importlib.metadata, importlib.resources, inspect, ipaddress, itertools, json, logging, lzma, '
+              'math, multiprocessing.connection, numbers, operator, pathlib, pickle, pickletools, pkgutil, platform, pprint, queue, random, re, '
+              'selectors, shutil, signal, socket, ssl, string, struct, subprocess, sysconfig, tarfile, tempfile, textwrap, threading, timeit, tokenize, '
+              'traceback, types, typing, unittest.mock, urllib.request, uuid, warnings, weakref, zipfile')
+
 CODE = """import {before}
 import time
 _begin = time.process_time()
@@ -88,7 +96,7 @@ def milliseconds(program, code, folders, kept):
         text = printed.read()
     _, status, usage = os.wait4(child, 0)
     if status != 0:
-        raise SystemExit(f'{program} failed: {code}')
+        raise SystemExit(f'{program} failed, status {os.waitstatus_to_exitcode(status)}: {code}')
     return float(text.splitlines()[-1]) * 1000, (usage.ru_utime + usage.ru_stime) * 1000
 
 
@@ -102,7 +110,7 @@ def cases(options):
         package = packages[name]
         ours = [runner.install(s, options.peer or sys.executable) for s in package.installs]
         theirs = ours + [runner.install(s, options.peer or sys.executable) for s in (package.peer_only if options.peer else [])]
-        before = 'sys' if name in WITHOUT_TORCH else 'torch, numpy'
+        before = 'sys' if name in WITHOUT_TORCH else WITH_TORCH
         found.append((statement, CODE.format(before=before, statement=statement), ours, theirs))
     for name in MODULES:
         if not options.names and not options.packages or name in options.names:

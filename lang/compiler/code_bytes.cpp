@@ -4,7 +4,8 @@
 // compile: small (a few calls for each part of a file)
 #include "lang/compiler/code_bytes.h"
 
-#include <bit>
+#include <algorithm>
+#include <functional>
 #include <cstring>
 #include <type_traits>
 #include <unordered_map>
@@ -25,6 +26,7 @@ namespace tessera::lang {
 namespace {
 
 constexpr uint32_t kMostDepth = 200;  // of code in code and tuples in tuples
+constexpr int kMostTries = 16;        // of orders of a set
 
 enum class Form : uint8_t { Undefined, None, False, True, Int, Float, Complex, BigInt, Text, Bytes, Tuple, FrozenSet, Ellipsis, Code };
 
@@ -212,18 +214,24 @@ class Writer {
     });
   }
 
-  // Its elements are put back in the order of the table, which must give the same table.
+  // The order of a set follows from that in which its elements were put in, which is not known: tries orders until one gives the same table.
+  // An element that has taken another's place goes to the end. After kMostTries the order may become another one, as in CPython's files.
   void frozen_set(const Value& v) {
-    std::vector<Value> keys;
-    set_for_each(as_set(v), [&](const Value& key) { keys.push_back(key); });
-    const Value tuple = make_tuple(in_, keys.data(), keys.size()), again = set_from(in_, tuple, true);
-    size_t at = 0;
-    set_for_each(as_set(again), [&](const Value& key) {
-      if (!key.is(keys[at++])) fail();
-    });
     if (!is_frozen(in_, as_set(v))) return fail();
+    const Set* const wanted = as_set(v);
+    std::vector<Value> keys;
+    set_for_each(wanted, [&](const Value& key) { keys.push_back(key); });
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      const Value again = set_from(in_, make_tuple(in_, keys.data(), keys.size()), true);
+      const auto takes_place = [&](const Value& key) {
+        for (uint32_t i = 0; as_set(again)->mask == wanted->mask && i <= wanted->mask; ++i)
+          if (as_set(again)->table[i].key.is(key)) return !wanted->table[i].key.is_undefined() && !wanted->table[i].key.is(key);
+        return false;
+      };
+      if (keys.empty() || std::stable_partition(keys.begin(), keys.end(), std::not_fn(takes_place)) == keys.end()) break;
+    }
     form(Form::FrozenSet);
-    items(as_tuple(tuple));
+    items(as_tuple(make_tuple(in_, keys.data(), keys.size())));
   }
 
   template <class F>

@@ -74,7 +74,9 @@ std::string common_folder(Interpreter& in) {
 }
 
 // Is it the user's or root's, and may nobody else write to it?
-bool is_trusted(const struct stat& s) { return (s.st_uid == ::geteuid() || s.st_uid == 0) && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
+bool is_trusted(const struct stat& s) {
+  return (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 && (s.st_uid == 0 || s.st_uid == ::geteuid());
+}
 
 constexpr size_t kFoldersKept = 3;  // of other builds, when a build makes its folder
 

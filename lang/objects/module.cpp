@@ -95,18 +95,14 @@ Value module_repr(Interpreter& in, const Value& self) {
   return make_str(in, start + (module_entry(in, module, "__package__").is_none() ? ">" : " (built-in)>"));
 }
 
-// The file that holds a module: x.tsr, x.py, or a package's __init__.
-bool find_in_folder(Files& files, const std::string& base, std::string& path, bool& is_package) {
+// The file that holds a module: x.tsr, x.py, or a package's __init__. `is_folder`: there is a folder of the name.
+bool find_in_folder(Files& files, const std::string& base, bool is_folder, std::string& path, bool& is_package) {
   for (const char* extension : {".tsr", ".py"}) {
-    if (files.is_file(base + "/__init__" + extension)) {
-      path = base + "/__init__" + extension;
-      is_package = true;
-      return true;
-    }
-    if (files.is_file(base + extension)) {
-      path = base + extension;
-      is_package = false;
-      return true;
+    for (const bool package : {true, false}) {
+      if (package && !is_folder) continue;
+      path = base + (package ? "/__init__" : "") + extension;
+      is_package = package;
+      if (files.is_file(path)) return true;
     }
   }
   return false;
@@ -570,12 +566,13 @@ Modules::Found Modules::find_file(std::string_view name, Module* parent, Text& f
   Files& files = *in_.host().files;
   for (const std::string& folder : folders_for(parent)) {
     const std::string base = (folder.empty() ? std::string() : folder + "/") + std::string(last_part(name));
-    if (find_in_folder(files, base, found.path, found.is_package)) {
+    const bool is_folder = files.is_folder(base);
+    if (find_in_folder(files, base, is_folder, found.path, found.is_package)) {
       found.folders.clear();
       return Found::Text;
     }
-    if (!plain_ && (files.is_file(base + ".pyc") || files.is_file(base + "/__init__.pyc"))) return Found::ByFinders;
-    if (files.is_folder(base)) found.folders.push_back(base);
+    if (!plain_ && (files.is_file(base + ".pyc") || (is_folder && files.is_file(base + "/__init__.pyc")))) return Found::ByFinders;
+    if (is_folder) found.folders.push_back(base);
     else if (!plain_ && is_in_file(files, folder)) return Found::ByFinders;
   }
   found.is_package = !found.folders.empty();

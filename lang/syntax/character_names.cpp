@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <vector>
 
 #include "lang/syntax/lexer_faults.h"
@@ -74,9 +75,11 @@ class Names {
   // Where the name stands in the part that begins at `from`; npos: it does not.
   size_t find(std::string_view upper, size_t from) const {
     const std::string wanted = "\n" + std::string(upper);
-    for (size_t at = text_.find(wanted, from); at != text_.npos; at = text_.find(wanted, at + 1)) {
-      const char after = at + wanted.size() < text_.size() ? text_[at + wanted.size()] : '\n';
-      if (after == ';' || after == '\n') return at + 1;
+    const char* const end = text_.data() + text_.size();
+    const auto next = [&](const char* at) { return static_cast<const char*>(memmem(at, static_cast<size_t>(end - at), wanted.data(), wanted.size())); };
+    for (const char* at = next(text_.data() + from); at != nullptr; at = next(at + 1)) {
+      const char* const after = at + wanted.size();  // a null at the end of the text
+      if (*after == ';' || *after == '\n' || after == end) return static_cast<size_t>(at - text_.data()) + 1;
     }
     return text_.npos;
   }
