@@ -9,12 +9,15 @@
 #include "lang/objects/class.h"
 #include "lang/types/codec.h"
 #include "lang/core/host.h"
+#include "lang/objects/code_cache.h"
 #include "lang/core/object_cast.h"
 #include "lang/objects/class_slots.h"
 #include "lang/objects/exception.h"
 #include "lang/vm/frame_object.h"
 #include "lang/vm/vm.h"
+#include "lang/syntax/source_encoding.h"
 #include "lang/types/bigint.h"
+#include "lang/types/bytes.h"
 #include "lang/types/number.h"
 #include "lang/types/object_sizes.h"
 #include "lang/types/tuple.h"
@@ -124,6 +127,15 @@ Value text_inside(Interpreter& in, const Args& args) {
   return text ? make_tuple(in, {make_str_lossy(in, *text), make_str_lossy(in, path)}) : Value::none();
 }
 
+// The code of a file's text (bytes), which is kept beside the file: what importlib's loader asks for.
+Value code_of_text(Interpreter& in, const Args& args) {
+  if (!in.limits.code) throw Error(ErrorKind::PermissionError, "this program is not allowed to use compile");
+  CompileOptions options(CompileMode::Module);
+  options.names_in_mapping = true;
+  const auto source = std::make_shared<Source>(std::string(text_argument(in, args[1], "path")), decode_source(std::string(bytes_of(args[0]))));
+  return code_of_file(in, source, options);
+}
+
 Value get_int_max_str_digits(Interpreter& in, const Args&) { return Value::integer(in.int_max_str_digits); }
 
 Value set_int_max_str_digits(Interpreter& in, const Args& args) {
@@ -225,6 +237,7 @@ void fill_sys(Interpreter& in, Module& module) {
   in.def(module, "intern(string, /)", "The one string with this text.", intern_text);
   in.def(module, "import_module(name, /)", "The module of a dotted name.", import_module);
   in.def(module, "text_inside(name, /)", "The text and the file of a module of the program; None of others.", text_inside);
+  in.def(module, "code_of_text(text, path, /)", "The code of a file's text, which may have been kept.", code_of_text);
   in.def(module, "load_inside(name, /)", "Load a module of the program; None if the program has no such module.", load_inside);
   in.def(module, "reload_module(module, /)", "Run a module's text again, over its names.", reload_module);
   in.def(module, "get_int_max_str_digits()", "Digits that an int may have as text.", get_int_max_str_digits);

@@ -17,17 +17,19 @@ bool CharSet::test_exact(char32_t c, const CharacterTypes& types) const {
   }
   if (!categories) return false;
   const bool known = !ascii || c < 128;
-  const bool digit = known && types.is_digit(c), space = known && types.is_space(c), word = known && types.is_word(c);
-  return ((categories & kDigit) && digit) || ((categories & kNotDigit) && !digit) || ((categories & kSpace) && space) ||
-         ((categories & kNotSpace) && !space) || ((categories & kWord) && word) || ((categories & kNotWord) && !word);
+  const auto has = [&](unsigned inside, unsigned outside, bool (*is)(char32_t)) {
+    return (categories & (inside | outside)) != 0 && (categories & (known && is(c) ? inside : outside)) != 0;
+  };
+  return has(kDigit, kNotDigit, types.is_digit) || has(kSpace, kNotSpace, types.is_space) || has(kWord, kNotWord, types.is_word);
 }
 
 bool CharSet::test(char32_t c, const CharacterTypes& types) const {
   bool found = test_exact(c, types);
   if (!found && ignore_case) {
     const CharacterTypes& cases = ascii ? ascii_types() : types;
-    const char32_t small = cases.lower(c);
-    found = test_exact(small, types) || test_exact(cases.upper(c), types) || test_exact(cases.upper(small), types);
+    const char32_t small = cases.lower(c), large = cases.upper(c);
+    if (small == c && large == c && c < 128) return negate;
+    found = test_exact(small, types) || test_exact(large, types) || test_exact(cases.upper(small), types);
     if (!found && cases.unicode) {
       for (const char32_t same : case_class(c)) found = found || test_exact(same, types);
     }
