@@ -104,7 +104,10 @@ std::string read_environment(Flags& flags) {
   if (variable("PYTHONSAFEPATH") != nullptr) flags.safe_path = 1;
   if (variable("PYTHONUNBUFFERED") != nullptr) flags.unbuffered = true;
   if (variable("PYTHONDEVMODE") != nullptr) flags.dev_mode = true;
-  if (const char* prefix = variable("PYTHONPYCACHEPREFIX"); prefix != nullptr && flags.pycache_prefix.empty()) flags.pycache_prefix = prefix;
+  const auto is_given = [&](const char* name) {
+    return std::any_of(flags.x_options.begin(), flags.x_options.end(), [&](const auto& o) { return o.first == name; });
+  };
+  if (const char* prefix = variable("PYTHONPYCACHEPREFIX"); prefix != nullptr && !is_given("pycache_prefix")) flags.pycache_prefix = prefix;
   if (const char* seed = variable("PYTHONHASHSEED"); seed != nullptr && !set_hash_seed(seed))
     return "PYTHONHASHSEED must be \"random\" or an integer in range [0; 4294967295]";
   if (const char* list = variable("PYTHONWARNINGS")) {
@@ -113,9 +116,7 @@ std::string read_environment(Flags& flags) {
     for (std::string each; std::getline(parts, each, ',');) first.push_back(each);
     flags.warn_options.insert(flags.warn_options.begin(), first.begin(), first.end());
   }
-  const bool given = std::any_of(flags.x_options.begin(), flags.x_options.end(),
-                                 [](const auto& o) { return o.first == "int_max_str_digits"; });
-  if (const char* digits = variable("PYTHONINTMAXSTRDIGITS"); digits != nullptr && !given)
+  if (const char* digits = variable("PYTHONINTMAXSTRDIGITS"); digits != nullptr && !is_given("int_max_str_digits"))
     if (!read_max_digits(digits, flags.int_max_str_digits))
       return "PYTHONINTMAXSTRDIGITS: invalid limit; must be >= 640 or 0 for unlimited.";
   return "";
