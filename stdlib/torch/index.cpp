@@ -1,3 +1,4 @@
+#include "stdlib/torch/arrays.h"
 #include "stdlib/torch/index.h"
 
 #include "lang/core/protocol.h"
@@ -41,7 +42,7 @@ TensorIndex one_index(Interpreter& in, const Value& key) {
   if (is_list(key) || is_tuple(key) || is_range(key))
     return TensorIndex::of(
         tensor_from_data(in, is_range(key) ? list_from(in, key) : key, Value::none(), wrap_device(in, kCpu), true));
-  if (key.is_object() && type_name(in, key) == "ndarray") return TensorIndex::of(expect_tensor(in, key, "index"));
+  if (is_array(in, key)) return TensorIndex::of(expect_tensor(in, key, "index"));
   if (is_big_int(key)) throw Error(ErrorKind::ValueError, "Overflow when unpacking long long");
   if (key.is_object() && key.as_object()->kind == ObjectKind::Boxed) return TensorIndex::integer(index(in, key));
   if (is_str(key)) throw Error(ErrorKind::TypeError, "new(): invalid data type 'str'");
@@ -94,7 +95,7 @@ void set_tensor_item(Interpreter& in, const Value& self, const Value& key, const
     const Tensor& t = tensor_of(self);
     if (is_tensor(state, value)) return set_index(t, Items(in, key), tensor_of(value));
     if (to_scalar(value, number)) return set_index(t, Items(in, key), Tensor::scalar(number, t.dtype(), t.device()));
-    if (value.is_object() && type_name(in, value) == "ndarray")
+    if (is_array(in, value))
       return set_index(t, Items(in, key), expect_tensor(in, value, "value"));
     throw Error(ErrorKind::TypeError, "can't assign a " + std::string(type_name(in, value)) + " to a torch." +
                                           scalar_type_name(t.dtype()) + "Tensor");

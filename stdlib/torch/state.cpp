@@ -11,6 +11,7 @@
 #include "runtime/device/accelerator_error.h"
 #include "runtime/ops/linalg/linalg.h"
 #include "runtime/ops/op.h"
+#include "stdlib/torch/arrays.h"
 #include "stdlib/torch/error_notes.h"
 #include "stdlib/torch/memory_holders.h"
 
@@ -122,7 +123,7 @@ Value wrap_result(Interpreter& in, const OpArg& result) { return std::visit(Resu
 Tensor& expect_tensor(Interpreter& in, const Value& v, const char* what) {
   const TorchState& state = torch_state(in);
   if (is_tensor(state, v)) return tensor_of(v);
-  if (v.is_object() && v.as_object()->kind == ObjectKind::Instance && type_name(in, v) == "ndarray") {
+  if (is_array(in, v)) {
     // The array keeps its tensor alive while the call runs.
     const Value inner = get_attr(in, v, intern(in, "_t"));
     if (is_tensor(state, inner)) return tensor_of(inner);

@@ -152,7 +152,7 @@ Value from_buffer(Interpreter& in, const Args& args) {
 
 class OpenFile {
  public:
-  OpenFile(Interpreter& in, const std::string& path) : files_(files_of(in)), file_(files_.open(path, O_RDONLY)) {
+  OpenFile(Interpreter& in, const std::string& path, int mode = O_RDONLY) : files_(files_of(in)), file_(files_.open(path, mode)) {
     if (file_ < 0) throw_os_error(in, errno, path);
   }
   ~OpenFile() { files_.close(file_); }
@@ -181,11 +181,14 @@ Tensor read_file(Interpreter& in, const OpenFile& file, int64_t size) {
   return bytes;
 }
 
-// The bytes of a file as a flat uint8 tensor. Pages come when they are looked at; what is written stays in memory. A mapped file
-// that somebody shortens ends the process: who may not end it by other means gets a copy, which is on its account too.
+// The bytes of a file as a flat uint8 tensor. Pages come when they are looked at; what is written stays in memory, or is in the file if
+// `shared`. A mapped file that somebody shortens ends the process: who may not end it by other means gets a copy, which is on its account too,
+// and nothing shared.
 Value map_file(Interpreter& in, const Args& args) {
   const std::string path = path_argument(in, args[0]);
-  const OpenFile file(in, path);
+  const bool shared = truth(in, args[1]);
+  if (shared && !in.limits.processes) throw_error(ErrorKind::PermissionError, "files are not mapped for writing here");
+  const OpenFile file(in, path, shared ? O_RDWR : O_RDONLY);
   struct stat status {};
   if (file.files().status(file.get(), &status) != 0) throw_os_error(in, errno, path);
   if (!S_ISREG(status.st_mode)) throw_os_error(in, S_ISDIR(status.st_mode) ? EISDIR : ENODEV, path);
@@ -193,7 +196,7 @@ Value map_file(Interpreter& in, const Args& args) {
   return in_torch(in, std::span<const Value>(), [&] {
     if (size == 0 || !in.limits.processes) return wrap_tensor(in, read_file(in, file, size));
     const size_t bytes = static_cast<size_t>(size);
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, file.get(), 0);
     if (data == MAP_FAILED) throw_os_error(in, errno, path);
     return wrap_tensor(in,
                        Tensor::from_blob(data, {&size, 1}, kUInt8, [bytes](void* mapped) { munmap(mapped, bytes); }));
@@ -222,7 +225,7 @@ void add_memory_functions(Interpreter& in, Module& module) {
       {"_storage_part(storage, start, size)", part_of},
       {"_tensor_on(storage, dtype, offset, size, stride)", tensor_on},
       {"_from_buffer(buffer)", from_buffer},
-      {"_map_file(path)", map_file},
+      {"_map_file(path, shared=False)", map_file},
   };
   for (const auto& row : rows) in.def(module, row.signature, "", row.function);
   add_array_memory(in, module);

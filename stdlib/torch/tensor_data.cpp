@@ -12,11 +12,21 @@
 #include "lang/types/range.h"
 #include "runtime/ops/math_bits.h"
 #include "runtime/autograd/node.h"
+#include "stdlib/torch/arrays.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/tensor_type.h"
 #include "stdlib/torch/to.h"
 
 namespace tessera::stdlib {
+
+bool is_array(Interpreter& in, const Value& v) {
+  if (!v.is_object() || v.as_object()->kind != ObjectKind::Instance) return false;
+  if (type_name(in, v) == "ndarray") return true;
+  for (const Type* type : v.as_object()->type->mro)
+    if (text_of(Value(static_cast<Object*>(type->name))) == "ndarray") return true;
+  return false;
+}
+
 namespace {
 
 constexpr size_t kMaxDims = 64;
@@ -150,10 +160,6 @@ class Reader {
   Interpreter& in_;
   const TorchState& state_;
 };
-
-bool is_array(Interpreter& in, const Value& v) {
-  return v.is_object() && v.as_object()->kind == ObjectKind::Instance && type_name(in, v) == "ndarray";
-}
 
 // Arrays, deques and whatever else has a length and items become lists, at any depth; the arrays' dtypes decide then.
 class Unfolder {

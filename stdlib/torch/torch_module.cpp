@@ -14,6 +14,7 @@
 #include "runtime/ops/pinned.h"
 #include "runtime/plan.h"
 #include "runtime/ops/random_draws.h"
+#include "stdlib/torch/arrays.h"
 #include "stdlib/torch/autocast.h"
 #include "stdlib/torch/batching.h"
 #include "stdlib/torch/c_module.h"
@@ -86,7 +87,7 @@ Value as_tensor(Interpreter& in, const Args& args) {
 }
 
 Value from_numpy(Interpreter& in, const Args& args) {
-  if (is_tensor(torch_state(in), args[0]) || type_name(in, args[0]) != "ndarray")
+  if (is_tensor(torch_state(in), args[0]) || !is_array(in, args[0]))
     throw Error(ErrorKind::TypeError, "expected np.ndarray (got " + given_type(in, args[0]) + ")");
   return wrap_tensor(in, expect_tensor(in, args[0], "array"));
 }
@@ -95,7 +96,7 @@ Value is_tensor_object(Interpreter& in, const Args& args) {
   return Value::boolean(is_tensor(torch_state(in), args[0]));
 }
 
-Value is_array_object(Interpreter& in, const Args& args) { return Value::boolean(type_name(in, args[0]) == "ndarray"); }
+Value is_array_object(Interpreter& in, const Args& args) { return Value::boolean(is_array(in, args[0])); }
 
 Value manual_seed(Interpreter& in, const Args& args) {
   const Value number = call(in, type_value(in.types.integer), {args[0]});
