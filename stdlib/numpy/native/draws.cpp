@@ -14,9 +14,11 @@ uint64_t mask_of(uint64_t last) { return last == 0 ? 0 : ~uint64_t{0} >> std::co
 
 }  // namespace
 
-Draws::Draws(bool legacy) : legacy_(legacy) {
-  if (legacy) bits_ = std::make_unique<MersenneSource>();
-  else bits_ = std::make_unique<Pcg64>();
+Draws::Draws(bool legacy, std::string_view kind) : legacy_(legacy), is_mersenne_(kind == "MT19937") {
+  if (is_mersenne_) bits_ = std::make_unique<MersenneSource>();
+  else if (kind == "Philox") bits_ = std::make_unique<Philox>();
+  else if (kind == "SFC64") bits_ = std::make_unique<Sfc64>();
+  else bits_ = std::make_unique<Pcg64>(kind == "PCG64DXSM");
 }
 
 void Draws::seed(uint32_t value) {
@@ -26,8 +28,8 @@ void Draws::seed(uint32_t value) {
 
 void Draws::seed_words(std::span<const uint32_t> key) {
   has_spare = false;
-  if (legacy_) twister()->seed_words(key.data(), key.size());
-  else static_cast<Pcg64&>(*bits_).seed(key);
+  if (legacy_ && is_mersenne_) twister()->seed_words(key.data(), key.size());
+  else bits_->seed(key);
 }
 
 // Real numbers ------------------------------------------------------------------------------------------------------
@@ -51,6 +53,39 @@ double Draws::normal() {
 }
 
 double Draws::exponential() { return legacy_ ? -std::log(1.0 - real()) : ziggurat_exponential(*bits_); }
+
+float Draws::normal32() { return ziggurat_normal32(*bits_); }
+float Draws::exponential32() { return ziggurat_exponential32(*bits_); }
+
+float Draws::gamma32(float shape) {
+  if (shape == 1) return exponential32();
+  if (shape == 0) return 0;
+  if (shape < 1) {
+    for (;;) {
+      const float u = real32(), v = exponential32();
+      if (u <= 1.0F - shape) {
+        const float x = std::pow(u, 1.0F / shape);
+        if (x <= v) return x;
+      } else {
+        const float y = -std::log((1.0F - u) / shape);
+        const float x = std::pow(1.0F - shape + shape * y, 1.0F / shape);
+        if (x <= v + y) return x;
+      }
+    }
+  }
+  const float b = shape - 1.0F / 3.0F, c = 1.0F / std::sqrt(9.0F * b);
+  for (;;) {
+    float x, v;
+    do {
+      x = normal32();
+      v = 1.0F + c * x;
+    } while (v <= 0.0F);
+    v = v * v * v;
+    const float u = real32();
+    if (u < 1.0F - 0.0331F * (x * x) * (x * x)) return b * v;
+    if (std::log(u) < 0.5F * x * x + b * (1.0F - v + std::log(v))) return b * v;
+  }
+}
 
 // Marsaglia and Tsang for shapes over one, Ahrens and Dieter below.
 double Draws::gamma(double shape) {

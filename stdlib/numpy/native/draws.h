@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "stdlib/numpy/native/bit_source.h"
 
@@ -11,16 +12,21 @@ namespace tessera::stdlib {
 // A generator and how numbers are made of its bits: RandomState's ways are frozen, Generator's are the newer ones.
 class Draws {
  public:
-  explicit Draws(bool legacy);
+  Draws(bool legacy, std::string_view kind);
 
   void seed(uint32_t value);                       // RandomState's, of one number
   void seed_words(std::span<const uint32_t> key);  // RandomState's of several; Generator's entropy
-  Mersenne* twister() { return legacy_ ? &static_cast<MersenneSource&>(*bits_).twister : nullptr; }
+  Mersenne* twister() { return is_mersenne_ ? &static_cast<MersenneSource&>(*bits_).twister : nullptr; }
+  BitSource& bits() { return *bits_; }
   bool legacy() const { return legacy_; }
 
   double real() { return bits_->real(); }
   double normal();
   double exponential();
+  float real32() { return bits_->real32(); }
+  float normal32();
+  float exponential32();
+  float gamma32(float shape);
   double gamma(double shape);
   double beta(double a, double b);
   int64_t poisson(double mean);
@@ -46,7 +52,7 @@ class Draws {
   int64_t binomial_by_inversion(int64_t count, double chance);
   int64_t binomial_by_rejection(int64_t count, double chance);
 
-  bool legacy_;
+  bool legacy_, is_mersenne_;
   std::unique_ptr<BitSource> bits_;
 };
 

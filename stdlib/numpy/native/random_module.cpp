@@ -8,8 +8,10 @@
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
 #include "stdlib/numpy/native/draws.h"
+#include "stdlib/numpy/native/sums.h"
 #include "stdlib/python/native/support.h"
 #include "stdlib/torch/state.h"
+#include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
 namespace {
@@ -24,9 +26,11 @@ void destroy_draws(Interpreter& in, Object* self) { free_object(in, known_cast<D
 
 Value make_draws(Interpreter& in, Type* type, const Args& args) {
   const Value* legacy = make_argument(args, 0, "legacy");
+  const Value* kind = make_argument(args, 1, "kind");
   DrawsObject* made = make_object<DrawsObject>(in, type);
   Value result = Value::adopt(made);
-  made->draws = std::make_unique<Draws>(legacy != nullptr && truth(in, *legacy));
+  made->draws = std::make_unique<Draws>(legacy != nullptr && truth(in, *legacy),
+                                        kind != nullptr && is_str(*kind) ? std::string(text_of(*kind)) : "MT19937");
   return result;
 }
 
@@ -53,7 +57,7 @@ Value fill(Interpreter& in, const Value& v, DType dtype, F&& draw) {
 
 Value seed(Interpreter& in, const Args& args) {
   const int64_t value = int_argument(in, args[1]);
-  if (!draws_of(args).legacy()) throw Error(ErrorKind::TypeError, "this generator is seeded by words");
+  if (draws_of(args).twister() == nullptr) throw Error(ErrorKind::TypeError, "this generator is seeded by words");
   draws_of(args).seed(static_cast<uint32_t>(value));
   return Value::none();
 }
@@ -104,6 +108,45 @@ Value normal(Interpreter& in, const Args& args) {
 
 Value exponential(Interpreter& in, const Args& args) {
   return fill<double>(in, args[1], kFloat64, [&draws = draws_of(args)] { return draws.exponential(); });
+}
+
+Value real32(Interpreter& in, const Args& args) {
+  return fill<float>(in, args[1], kFloat32, [&draws = draws_of(args)] { return draws.real32(); });
+}
+
+Value normal32(Interpreter& in, const Args& args) {
+  return fill<float>(in, args[1], kFloat32, [&draws = draws_of(args)] { return draws.normal32(); });
+}
+
+Value exponential32(Interpreter& in, const Args& args) {
+  return fill<float>(in, args[1], kFloat32, [&draws = draws_of(args)] { return draws.exponential32(); });
+}
+
+Value gamma32(Interpreter& in, const Args& args) {
+  const float shape = static_cast<float>(real_argument(in, args[2]));
+  return fill<float>(in, args[1], kFloat32, [&draws = draws_of(args), shape] { return draws.gamma32(shape); });
+}
+
+Value raw(Interpreter& in, const Args& args) {
+  return fill<int64_t>(in, args[1], kInt64, [&draws = draws_of(args)] { return static_cast<int64_t>(draws.bits().raw()); });
+}
+
+// The words of a state as ints below 2^63 and their top bits: (low 32 bits, high 32 bits) of each.
+Value get_words(Interpreter& in, const Args& args) {
+  const Value list = make_list(in, 16);
+  for (const uint64_t word : draws_of(args).bits().state())
+    for (const uint64_t half : {word & 0xFFFFFFFFU, word >> 32}) list_append(in, as_list(list), Value::integer(static_cast<int64_t>(half)));
+  return list;
+}
+
+Value set_words(Interpreter& in, const Args& args) {
+  const std::span<uint64_t> state = draws_of(args).bits().state();
+  if (!is_list(args[1]) || as_list(args[1])->size != 2 * state.size()) throw Error(ErrorKind::ValueError, "state is the wrong size");
+  std::vector<uint64_t> halves;
+  for (uint32_t i = 0; i < as_list(args[1])->size; ++i)
+    halves.push_back(static_cast<uint32_t>(int_argument(in, as_list(args[1])->items[i])));
+  for (size_t i = 0; i < state.size(); ++i) state[i] = halves[2 * i] | halves[2 * i + 1] << 32;
+  return Value::none();
 }
 
 Value gamma(Interpreter& in, const Args& args) {
@@ -202,12 +245,28 @@ Value set_state(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+Value pairwise_sum(Interpreter& in, const Args& args) {
+  const Tensor& t = expect_tensor(in, args[0], "t");
+  if (t.dtype() != kFloat32 && t.dtype() != kFloat64) throw_error(ErrorKind::TypeError, "pairwise_sum takes float32 and float64");
+  if (!is_list(args[1])) throw_error(ErrorKind::TypeError, "axes must be a list");
+  std::vector<int64_t> axes;
+  for (uint32_t i = 0; i < as_list(args[1])->size; ++i) axes.push_back(int_argument(in, as_list(args[1])->items[i]));
+  return wrap_tensor(in, sum_in_pairs(t, axes, [](void* context) { static_cast<Interpreter*>(context)->check_stop(); }, &in));
+}
+
 const NativeDef kMethods[] = {
     {"seed(self, value, /)", seed, "Start again from one number."},
     {"seed_words(self, words, /)", seed_words, "Start again from 32-bit words."},
     {"real(self, out, /)", real, "Numbers of [0, 1)."},
     {"normal(self, out, /)", normal, "Standard normal numbers."},
     {"exponential(self, out, /)", exponential, "Standard exponential numbers."},
+    {"real32(self, out, /)", real32, "Numbers of [0, 1) in single precision."},
+    {"normal32(self, out, /)", normal32, "Standard normal numbers in single precision."},
+    {"exponential32(self, out, /)", exponential32, "Standard exponential numbers in single precision."},
+    {"gamma32(self, out, shape, /)", gamma32, "Standard gamma numbers in single precision."},
+    {"raw(self, out, /)", raw, "The generator's own words."},
+    {"get_words(self)", get_words, "The state, halves of its words."},
+    {"set_words(self, halves, /)", set_words, "Go back to a state."},
     {"gamma(self, out, shape, /)", gamma, "Standard gamma numbers."},
     {"beta(self, out, a, b, /)", beta, "Beta numbers."},
     {"poisson(self, out, mean, /)", poisson, "Poisson numbers."},
@@ -231,6 +290,7 @@ void fill_numpy_random(Interpreter& in, Module& module) {
   type->make = make_draws;
   in.add_methods(type, kMethods, std::size(kMethods));
   set_member(in, module, "Draws", Value(type));
+  in.def(module, "pairwise_sum(t, axes)", "The sum along axes, in NumPy's order.", pairwise_sum);
   in.def(module, "fresh_words()", "Words that no seed decides.", fresh_words);
   in.def(module, "derived_words(entropy, count, pool_size)", "The words of a SeedSequence.", derived_words);
 }

@@ -67,7 +67,55 @@ double normal_tail(BitSource& bits, bool negative) {
   }
 }
 
+// The layers for single precision: the same ones, drawn by integers below 2^23 and rounded to float.
+const Layers& normal_layers32() {
+  constexpr double kArea = 0.004928673233974652;
+  static const Layers layers(kNormalEnd, kArea, 0x1p23, normal_curve, normal_inverse);
+  return layers;
+}
+
+const Layers& exponential_layers32() {
+  const long double area = (kExponentialEnd + 1) * std::exp(-kExponentialEnd);
+  static const Layers layers(kExponentialEnd, area, 0x1p23L, exponential_curve, exponential_inverse);
+  return layers;
+}
+
+float between32(const Layers& layers, uint32_t layer, float part) {
+  const float low = static_cast<float>(layers.height[layer]);
+  return (static_cast<float>(layers.height[layer - 1]) - low) * part + low;
+}
+
 }  // namespace
+
+float ziggurat_normal32(BitSource& bits) {
+  constexpr float kEnd = static_cast<float>(kNormalEnd), kInverse = 0.27366123732975827203F;
+  const Layers& layers = normal_layers32();
+  for (;;) {
+    const uint32_t word = bits.next32(), layer = word & 0xFF, size = word >> 9 & 0x7FFFFF;
+    float x = static_cast<float>(size) * static_cast<float>(layers.width[layer]);
+    if (word >> 8 & 1) x = -x;
+    if (size < layers.inside[layer]) return x;
+    if (layer == 0) {
+      for (;;) {
+        const float far = -kInverse * std::log1p(-bits.real32());
+        const float y = -std::log1p(-bits.real32());
+        if (y + y > far * far) return size >> 8 & 1 ? -(kEnd + far) : kEnd + far;
+      }
+    }
+    if (between32(layers, layer, bits.real32()) < std::exp(-0.5 * x * x)) return x;
+  }
+}
+
+float ziggurat_exponential32(BitSource& bits) {
+  const Layers& layers = exponential_layers32();
+  for (;;) {
+    const uint32_t word = bits.next32() >> 1, layer = word & 0xFF, size = word >> 8;
+    const float x = static_cast<float>(size) * static_cast<float>(layers.width[layer]);
+    if (size < layers.inside[layer]) return x;
+    if (layer == 0) return static_cast<float>(kExponentialEnd) - std::log1p(-bits.real32());
+    if (between32(layers, layer, bits.real32()) < std::exp(-x)) return x;
+  }
+}
 
 double ziggurat_normal(BitSource& bits) {
   const Layers& layers = normal_layers();

@@ -7,5 +7,7 @@ namespace tessera::stdlib {
 
 double ziggurat_normal(BitSource& bits);
 double ziggurat_exponential(BitSource& bits);
+float ziggurat_normal32(BitSource& bits);  // of 32-bit words
+float ziggurat_exponential32(BitSource& bits);
 
 }  // namespace tessera::stdlib
