@@ -30,8 +30,13 @@ T in_pairs(const T* x, int64_t n, int64_t step, Poll& poll) {
     T r[8];
     for (int64_t j = 0; j < 8; ++j) r[j] = x[j * step];
     int64_t i = 8;
-    for (; i < n - n % 8; i += 8)
-      for (int64_t j = 0; j < 8; ++j) r[j] += x[(i + j) * step];
+    if (step == 1) {
+      for (; i < n - n % 8; i += 8)
+        for (int64_t j = 0; j < 8; ++j) r[j] += x[i + j];
+    } else {
+      for (; i < n - n % 8; i += 8)
+        for (int64_t j = 0; j < 8; ++j) r[j] += x[(i + j) * step];
+    }
     T sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
     for (; i < n; ++i) sum += x[i * step];
     poll.add(n);
