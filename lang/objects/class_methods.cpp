@@ -177,8 +177,8 @@ Value delete_object_class(Interpreter& in, const Args& args) { return set_class(
 Value object_sizeof(Interpreter& in, const Args& args) { return Value::integer(size_in_cpython(in, args[0])); }
 
 const NativeDef kObjectMethods[] = {
-    {"__new__", object_new, "Create and return a new object."},
-    {"__init__", object_init, "Initialize self."},
+    {"__new__", object_new, ""},
+    {"__init__", object_init, ""},
     {"__repr__(self, /)", object_repr_method, "Return repr(self)."},
     {"__str__(self, /)", object_str, "Return str(self)."},
     {"__format__(self, format_spec, /)", object_format},

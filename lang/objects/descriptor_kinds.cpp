@@ -80,7 +80,13 @@ Value self_of(Interpreter& in, const Value& v) {
   if (static_owner(in, f) != nullptr) return Value::none();
   Str* const module = f->module != nullptr ? f->module : in.names->builtins;
   const Value* found = dict_get_str(in.modules().table(), module);
-  return found == nullptr ? Value::none() : *found;
+  if (found != nullptr) return *found;
+  try {
+    return Value(static_cast<Object*>(in.import(module->view())));  // operator's functions are _operator's, which nobody may have imported
+  } catch (const Error&) {
+  } catch (const Thrown&) {
+  }
+  return Value::none();
 }
 
 // --- repr
@@ -161,8 +167,44 @@ Value get_module(Interpreter& in, const Args& args) {
   return Value(f->module != nullptr ? f->module : in.names->builtins);
 }
 
+struct Named {
+  std::string_view name, text;
+};
+constexpr Named kOperators[] = {{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"}, {"lshift", "<<"},
+                                {"rshift", ">>"}, {"and", "&"}, {"or", "|"}, {"xor", "^"}, {"matmul", "@"}, {"lt", "<"}, {"le", "<="},
+                                {"eq", "=="}, {"ne", "!="}, {"gt", ">"}, {"ge", ">="}};
+constexpr Named kSpecialMethods[] = {
+    {"repr", "Return repr(self)."}, {"str", "Return str(self)."}, {"hash", "Return hash(self)."}, {"len", "Return len(self)."},
+    {"iter", "Implement iter(self)."}, {"next", "Implement next(self)."}, {"getitem", "Return self[key]."},
+    {"setitem", "Set self[key] to value."}, {"delitem", "Delete self[key]."}, {"contains", "Return key in self."},
+    {"call", "Call self as a function."}, {"neg", "-self"}, {"pos", "+self"}, {"invert", "~self"}, {"abs", "abs(self)"}, {"int", "int(self)"},
+    {"float", "float(self)"}, {"bool", "True if self else False"}, {"divmod", "Return divmod(self, value)."},
+    {"rdivmod", "Return divmod(value, self)."}, {"pow", "Return pow(self, value, mod)."}, {"rpow", "Return pow(value, self, mod)."},
+    {"getattribute", "Return getattr(self, name)."}, {"setattr", "Implement setattr(self, name, value)."},
+    {"delattr", "Implement delattr(self, name)."}, {"init", "Initialize self.  See help(type(self)) for accurate signature."},
+    {"new", "Create and return a new object.  See help(type) for accurate signature."},
+    {"index", "Return self converted to an integer, if self is suitable for use as an index into a list."}};
+
+// The docstring of a native special method that has none of its own, or an empty text.
+std::string doc_of_special(std::string_view name) {
+  if (name.size() < 5 || !name.starts_with("__") || !name.ends_with("__")) return {};
+  name = name.substr(2, name.size() - 4);
+  const auto find = [](std::span<const Named> table, std::string_view wanted) {
+    const auto found = std::ranges::find(table, wanted, &Named::name);
+    return found == table.end() ? std::string() : std::string(found->text);
+  };
+  if (const std::string text = find(kSpecialMethods, name); !text.empty()) return text;
+  if (const std::string op = find(kOperators, name); !op.empty()) return "Return self" + op + "value.";
+  const std::string op = find(kOperators, name.substr(1));
+  if (op.empty() || (name[0] != 'r' && name[0] != 'i')) return {};
+  if (name[0] == 'r') return "Return value" + op + "self.";
+  return (op == "+" || op == "*" ? "Implement self" : "Return self") + op + "=value.";  // of a sequence, else of a number
+}
+
 Value get_doc(Interpreter& in, const Args& args) {
-  const std::string doc = doc_of(native_of(args[0]));
+  const NativeFunction* const f = native_of(args[0]);
+  std::string doc = doc_of(f);
+  if (doc.empty() && f->owner != nullptr) doc = doc_of_special(f->name->view());
   return doc.empty() ? Value::none() : make_str(in, doc);
 }
 

@@ -463,7 +463,7 @@ Value byte_array_init(Interpreter& in, const Args& args) {
 }
 
 constexpr NativeDef kInitRows[] = {
-    {"__init__(self, source=..., encoding: str = ..., errors: str = ...)", byte_array_init, "Initialize self."}};
+    {"__init__(self, source=..., encoding: str = ..., errors: str = ...)", byte_array_init, ""}};
 
 }  // namespace
 

@@ -95,7 +95,12 @@ restart:
     const Value held = d->entries[at].key;
     const uint32_t layout = d->layout_version;
     const bool same = equals(in, held, key);
-    if (layout != d->layout_version || !d->entries[at].key.is(held)) goto restart;
+    if (layout != d->layout_version || !d->entries[at].key.is(held)) {
+      // An OrderedDict may have moved the key meanwhile (move_to_end), and would move it each time that it is compared again.
+      const int32_t moved = same ? dict_find_same(d, held, hash) : kNoEntry;
+      if (moved >= 0) return moved;
+      goto restart;
+    }
     if (same) return at;
   }
 }

@@ -232,7 +232,7 @@ constexpr NativeDef kRows[] = {
      {short_update, 2}},
     {"fromkeys(cls, iterable, value=None, /)", fromkeys, "A new dictionary with keys from iterable and one value."},
     {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the keys."},
-    {"__init__(self, /, *args, **kwargs)", init, "Initialize self."},
+    {"__init__(self, /, *args, **kwargs)", init, ""},
 };
 
 // --- views

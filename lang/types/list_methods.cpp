@@ -363,7 +363,7 @@ constexpr NativeDef kRows[] = {
     {"index(self, value, start=..., stop=..., /)", index_of, "Return the first index of value."},
     {"sort(self, /, *, key=None, reverse: int = False)", sort, "Sort in place, ascending and stable."},
     {"__reversed__(self, /)", reversed_method, "Return a reverse iterator over the list."},
-    {"__init__(self, iterable=..., /, **kwargs)", init, "Initialize self."},
+    {"__init__(self, iterable=..., /, **kwargs)", init, ""},
 };
 
 }  // namespace

@@ -364,7 +364,7 @@ constexpr NativeDef kSetRows[] = {
     {"intersection_update(self, /, *others)", intersection_update, "Keep what is in all others too."},
     {"difference_update(self, /, *others)", difference_update, "Remove what is in the others."},
     {"symmetric_difference_update(self, other, /)", symmetric_difference_update, "Keep what is in one of the two."},
-    {"__init__(self, iterable=..., /, **kwargs)", init, "Initialize self."},
+    {"__init__(self, iterable=..., /, **kwargs)", init, ""},
 };
 
 void fill_slots(Type* type) {

@@ -109,11 +109,13 @@ struct Arithmetic {
 constexpr Arithmetic find_arithmetic(Op op) {
   using enum Operands;
   switch (op) {
-    case Op::Add: return {BinaryOp::Add, Registers};
+    case Op::Add:
+    case Op::AddSetAttr: return {BinaryOp::Add, Registers};  // fused words do the work of the instruction that their name begins with
     case Op::AddI: return {BinaryOp::Add, NumberRight};
     case Op::AddK: return {BinaryOp::Add, ConstantRight};
     case Op::KAdd: return {BinaryOp::Add, ConstantLeft};
-    case Op::Sub: return {BinaryOp::Sub, Registers};
+    case Op::Sub:
+    case Op::SubSetAttr: return {BinaryOp::Sub, Registers};
     case Op::SubI: return {BinaryOp::Sub, NumberRight};
     case Op::SubK: return {BinaryOp::Sub, ConstantRight};
     case Op::KSub: return {BinaryOp::Sub, ConstantLeft};
@@ -126,7 +128,9 @@ constexpr Arithmetic find_arithmetic(Op op) {
     case Op::FloorDiv: return {BinaryOp::FloorDiv, Registers};
     case Op::FloorDivK: return {BinaryOp::FloorDiv, ConstantRight};
     case Op::Mod: return {BinaryOp::Mod, Registers};
-    case Op::ModK: return {BinaryOp::Mod, ConstantRight};
+    case Op::ModK:
+    case Op::ModKJumpEqI:
+    case Op::ModKJumpNeI: return {BinaryOp::Mod, ConstantRight};
     case Op::Pow: return {BinaryOp::Pow, Registers};
     case Op::PowK: return {BinaryOp::Pow, ConstantRight};
     case Op::MatMul: return {BinaryOp::MatMul, Registers};

@@ -8,9 +8,9 @@
 
 suites.tsv has a line for each suite: its name; the pinned source distribution whose tests are run; the pinned distributions that both
 interpreters get; those that only CPython gets, because they have compiled parts; the files of tests, as patterns in the source
-distribution, a folder is run as a whole; what pytest is told besides; files left out, each as FILE=reason, separated by ';'. Each file is
-a process of its own, in a copy of the source distribution. Counted are the tests that pass under CPython; their outcomes there are kept beside the installed
-distributions, and run again with --fresh.
+distribution, a folder is run as a whole; what pytest is told besides, and NAME=value of the environment; files and tests left out, each
+as FILE=reason or FILE::TEST=reason, separated by ';'. Each file is a process of its own, in a copy of the source distribution. Counted
+are the tests that pass under CPython; their outcomes there are kept beside the installed distributions, and run again with --fresh.
 """
 import argparse
 import dataclasses
@@ -46,7 +46,7 @@ class Suite:
     peer_only: list
     patterns: list
     arguments: list      # of pytest, and NAME=value of the environment
-    left_out: dict       # reasons by file
+    left_out: dict       # reasons by file or test
 
     @property
     def version(self):
@@ -93,13 +93,15 @@ def run_file(interpreter, suite, file, folders, seconds):
         (place / 'plugin' / 'suite_report.py').write_text(PLUGIN)
         report = place / 'report'
         report.touch()
-        source = shutil.copytree(source_of(suite.source), place / 'source', ignore=None if any(p.startswith('src') for p in suite.patterns) else shutil.ignore_patterns('src'))
+        needs_src = any(p.startswith('src') for p in suite.patterns)  # else the installed package is tested
+        source = shutil.copytree(source_of(suite.source), place / 'source', ignore=None if needs_src else shutil.ignore_patterns('src'))
         environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, [*folders, place / 'plugin'])), 'SUITE_REPORT': str(report),
                        'OMP_NUM_THREADS': '1', 'TSR_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'MPLBACKEND': 'Agg', 'HOME': str(place),
                        **dict(a.split('=', 1) for a in suite.arguments if a.partition('=')[0].isupper())}
         environment.pop('VIRTUAL_ENV', None)
         command = [interpreter, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'suite_report', '--tb=short', '-c', os.devnull,
-                   '--rootdir', str(source), *[a for a in suite.arguments if a.startswith('-')], file]
+                   '--rootdir', str(source), *[a for a in suite.arguments if a.startswith('-')],
+               *[f'--deselect={test}' for test in suite.left_out if '::' in test], file]
         try:
             done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
             ended, text = done.returncode in (0, 1, 5), (done.stdout + done.stderr)[-1500:]
@@ -138,13 +140,16 @@ def check(suite, file, options):
 
 
 def write_page(page, results):
-    lines = ['| package | version | tests | pass | left out |', '| --- | --- | --- | --- | --- |']
-    for suite, counted, passed in results:
-        reasons = '; '.join(f'`{file}`: {reason}' for file, reason in suite.left_out.items())
-        lines.append(f'| {suite.name} | {suite.version} | {counted} | {100 * passed / max(counted, 1):.1f} % | {reasons} |')
+    """Rows of suites that were not run stay."""
     path = pathlib.Path(page)
     before, _, rest = path.read_text(encoding='utf-8').partition(BEGIN)
-    path.write_text(before + BEGIN + '\n\n' + '\n'.join(lines) + '\n\n' + END + rest.partition(END)[2], encoding='utf-8')
+    table, _, after = rest.partition(END)
+    rows = {line.split(' ')[1]: line for line in table.splitlines() if line.startswith('| ')}
+    for suite, counted, passed in results:
+        reasons = '; '.join(f'`{file}`: {reason}' for file, reason in suite.left_out.items())
+        rows[suite.name] = f'| {suite.name} | {suite.version} | {counted} | {100 * passed / max(counted, 1):.1f} % | {reasons} |'
+    lines = ['| package | version | tests | pass | left out |', '| --- | --- | --- | --- | --- |', *(rows[s.name] for s in suites() if s.name in rows)]
+    path.write_text(before + BEGIN + '\n\n' + '\n'.join(lines) + '\n\n' + END + after, encoding='utf-8')
 
 
 def main():
