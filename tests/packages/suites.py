@@ -130,7 +130,7 @@ def expected(suite, file, options):
 def check(suite, file, options):
     """(counted, passed, [(test, report)] of those that fail)."""
     theirs = expected(suite, file, options)
-    counted = [test for test, outcome in theirs.items() if outcome == 'passed']
+    counted = [test for test, outcome in theirs.items() if outcome == 'passed' and test not in suite.left_out]
     if not counted:
         return 0, 0, []
     folders = [install(s, options.pip) for s in suite.installs + PYTEST]
@@ -180,12 +180,12 @@ def main():
             counted, passed = sum(o[0] for o in outcomes), sum(o[1] for o in outcomes)
             results.append((suite, counted, passed))
             print(f'{suite.name:24}{passed:6} of {counted:6}  {100 * passed / max(counted, 1):5.1f} %', flush=True)
+            if options.write:
+                write_page(options.write, results)
             for _, _, failing in outcomes if options.failing else ():
                 for test, (outcome, text) in failing:
                     print(f'  {outcome} {test}: {text.encode().decode("unicode_escape", "replace")[-400:]!r}')
     print(f'{sum(r[2] for r in results)} of {sum(r[1] for r in results)} passed')
-    if options.write:
-        write_page(options.write, results)
     return 0
 
 
