@@ -121,18 +121,24 @@ class CodeFile {
     return is_of(head, body) ? code_from_bytes(in_, body, source) : Value();
   }
 
+  // Bytes are made only once there is a file for them: where nobody may write, a program pays for no more than the question.
   void write(const Code& code) {
-    const std::string body = code_to_bytes(in_, code);
-    if (body.empty() || body.size() > kLargestFile - sizeof(Head) || !make_folder()) return;
+    if (!make_folder()) return;
     struct stat s;
     if (embedded_ != nullptr) s.st_mode = 0644;
     else if (files_.status(source_.name(), Files::Last::Followed, &s) != 0) return;
     const std::string beside = path_ + "." + std::to_string(::getpid());
     const int file = files_.open(beside, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0644);
     if (file < 0) return;
+    std::string body;
+    try {
+      body = code_to_bytes(in_, code);
+    } catch (const std::exception&) {  // no memory is left for it
+    }
     head_.body_size = body.size();
     head_.body_sum = checksum(body);
-    const bool whole = put(file, {reinterpret_cast<const char*>(&head_), sizeof head_}) && put(file, body);
+    bool whole = !body.empty() && body.size() <= kLargestFile - sizeof head_;
+    whole = whole && put(file, {reinterpret_cast<const char*>(&head_), sizeof head_}) && put(file, body);
     if (files_.close(file) != 0 || !whole || !rename(beside)) remove(beside);
   }
 
