@@ -60,7 +60,9 @@ bool finalize(Interpreter& in, Object* object) noexcept {
 
 // Runs the finalizer, clears the weak references and drops the dict aside. Returns false if the object has come back to life.
 [[gnu::noinline]] bool tell_of_end(Interpreter& in, Object* object) noexcept {
-  if ((object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized) && !finalize(in, object)) return false;
+  // A class that the collector has taken apart has no __del__ to look up: an untracked instance (a text stream's) may outlive it.
+  const bool has_finalizer = (object->type->type_flags & kHasFinalizer) != 0 && object->type->version != kForgotten;
+  if (has_finalizer && !(object->flags & kFinalized) && !finalize(in, object)) return false;
   if (object->flags & kWeaklyReferenced) clear_weak_references(in, object);
   if (object->flags & kHasDictAside) {
     // Not as a tracked object: what the dict holds may run a script, and the collector with it.
