@@ -128,6 +128,8 @@ void add_alpha(OpCall& c) {
   }
   if (kSubtract) refuse_bools(x, y);
   check_alpha(x, y, alpha);
+  const auto is_boolean = [](const Operand& o) { return o.is_tensor() ? is_bool(o.tensor().dtype()) : o.scalar().is_bool(); };
+  if (is_boolean(x) && is_boolean(y)) alpha = alpha.to_bool();
   Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
   run_row(c, k_add_scaled, in);
   if (kSubtract && c.out.empty()) c.results[0] = renamed(std::get<Tensor>(c.results[0]), "SubBackward0");

@@ -4,6 +4,7 @@
 
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/memory_format.h"
 #include "runtime/ops/views.h"
@@ -39,13 +40,14 @@ Tensor diag(const Tensor& self, int64_t offset) {
   check(self.dim() == 1 || self.dim() == 2, TensorErrorKind::Runtime, "diag(): Supports 1D or 2D tensors. Got ",
         self.dim(), "D");
   return self.dim() == 1 ? diag_embed(self, offset, -2, -1)
-                         : to_format(diagonal(self, offset), self.dtype(), true, "torch.contiguous_format");
+                         : renamed(to_format(diagonal(self, offset), self.dtype(), true, "torch.contiguous_format"),
+                                   "DiagonalBackward0_copy");
 }
 Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(reshape(self, {-1}), offset, -2, -1); }
 Tensor trace(const Tensor& self) {
   check(self.dim() == 2, TensorErrorKind::Runtime, "trace: expected a matrix, but got tensor with dim ", self.dim());
   if (is_bool(self.dtype())) refuse_type(self, {"trace", "trace_cuda"});
-  return sum(diagonal(self));
+  return renamed(sum(diagonal(self)), "TraceBackward0");
 }
 
 TS_OP(diag, "diag(Tensor self, int diagonal=0) -> Tensor", "A matrix with that diagonal, or the diagonal of a matrix.",

@@ -24,6 +24,16 @@ constexpr DTypeSet kMeasured = DTypeSet(kFloat32) | kFloat64;
 
 Dims batch_of(const Tensor& t) { return Dims(t.sizes().first(t.sizes().size() - 2)); }
 
+/// The gradient at differences whose p-norms over the last dimension are `distance`, [..., 1]. At a difference of 0 there is none, and of the
+/// largest differences each has the whole.
+Tensor at_differences(const Tensor& g, const Tensor& difference, const Tensor& distance, double p) {
+  if (p == 0) return zeros_like(difference);
+  if (p == 1) return g * sign(difference);
+  if (std::isinf(p)) return where(eq(abs(difference), distance), g * sign(difference), Scalar(0));
+  const Tensor share = p == 2 ? difference / distance : sign(difference) * pow(abs(difference) / distance, p - 1);
+  return where(eq(distance, 0) | eq(difference, 0), Scalar(0), g * share);
+}
+
 /// Of tensors whose batches are the same.
 struct Distances {
   static constexpr TypeRule types{kMeasured, {"cdist", "cdist_cuda"}};
@@ -38,6 +48,14 @@ struct Distances {
     distance_kernel(a.device(), DistanceCall{p, a.dtype(), a.data_ptr(), b.data_ptr(), out.data_ptr(),
                                              numel_of(batch_of(a)), a.size(-2), b.size(-2), a.size(-1)});
   }
+  static void grad(Tensor& out, const Tensor& a, const Tensor& b, double p) {
+    record(out, "CdistBackward0", {&a, &b}, Kept<3>{{SavedTensor(a), SavedTensor(b), SavedTensor(out, true)}}, [p](Sweep& s) {
+      const Tensor difference = unsqueeze(s.kept(0), -2) - unsqueeze(s.kept(1), -3);
+      const Tensor each = at_differences(unsqueeze(s.g(), -1), difference, unsqueeze(s.kept(2), -1), p);
+      s.give(0, [&] { return sum(each, Dims{-2}); });
+      s.give(1, [&] { return sum(-each, Dims{-3}); });
+    });
+  }
 };
 
 struct PairDistances {
@@ -51,6 +69,18 @@ struct PairDistances {
     const Tensor rows = contiguous(given);
     distance_kernel(rows.device(), DistanceCall{p, rows.dtype(), rows.data_ptr(), nullptr, out.data_ptr(), 1,
                                                 rows.sizes()[0], 0, rows.sizes()[1]});
+  }
+  static void grad(Tensor& out, const Tensor& rows, double p) {
+    record(out, "PdistBackward0", {&rows}, Kept<2>{{SavedTensor(rows), SavedTensor(out, true)}}, [p](Sweep& s) {
+      s.give(0, [&] {
+        const Tensor rows = s.kept(0);
+        const int64_t n = rows.sizes()[0];
+        const Tensor pairs = nonzero(triu(ones({n, n}, kBool, rows.device()), 1)), first = select(pairs, 1, 0), second = select(pairs, 1, 1);
+        const Tensor difference = index_select(rows, 0, first) - index_select(rows, 0, second);
+        const Tensor each = at_differences(unsqueeze(s.g(), -1), difference, unsqueeze(s.kept(1), -1), p);
+        return index_add(index_add(zeros_like(rows), 0, first, each, 1), 0, second, each, -1);
+      });
+    });
   }
 };
 
@@ -117,19 +147,14 @@ Tensor cdist(const Tensor& a_given, const Tensor& b_given, double p, const std::
   const Tensor a = spread(a_given), b = spread(b_given);
   const bool many = mode == 1 || (mode == 0 && (a.size(-2) > 25 || b.size(-2) > 25));
   if (p == 2 && many && a.numel() && b.numel()) return apply<Euclid>(a, b, mode == 1);
-  if (!needs_grad(a, b) || !kMeasured.has(a.dtype())) return apply<Distances>(a, b, p);
-  return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1});
+  return apply<Distances>(a, b, p);
 }
 
 Tensor pdist(const Tensor& rows, double p) {
   check(rows.dim() == 2, TensorErrorKind::Runtime, "pdist only supports 2D tensors, got: ", rows.dim(), "D");
   check(is_floating(rows.dtype()), TensorErrorKind::Runtime, "pdist only supports floating-point dtypes");
   check(p >= 0, TensorErrorKind::Runtime, "pdist only supports non-negative p values");
-  if (!needs_grad(rows) || !kMeasured.has(rows.dtype())) return apply<PairDistances>(rows, p);
-  const int64_t n = rows.sizes()[0];
-  const Tensor pairs = nonzero(triu(ones({n, n}, kBool, rows.device()), 1));
-  const auto side = [&](int64_t k) { return index_select(rows, 0, select(pairs, 1, k)); };
-  return norm(side(0) - side(1), p, Dims{-1});
+  return apply<PairDistances>(rows, p);
 }
 
 TS_OP(cdist, "cdist(Tensor x1, Tensor x2, float p=2, str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor",

@@ -101,7 +101,7 @@ Tensor to_complex_line(const Tensor& self, optional<int64_t> n_given, int64_t di
   const int64_t mode = normalization(norm, forward);
   if (is_complex(x.dtype())) return fft_c2c(x, Ints(&dim, 1), mode, forward);
   const Tensor y = fft_r2c(x, Ints(&dim, 1), mode, false);
-  return forward ? y : conj(y);
+  return forward ? y : renamed(conj(y), "ConjBackward0");
 }
 Tensor from_real_line(const char* name, const Tensor& self, optional<int64_t> n_given, int64_t dim, const Norm& norm,
                       bool forward) {
@@ -113,7 +113,7 @@ Tensor from_real_line(const char* name, const Tensor& self, optional<int64_t> n_
   check_points(n);
   if (n_given) x = resized(x, {dim}, {n});
   const Tensor y = fft_r2c(x, Ints(&dim, 1), normalization(norm, forward), true);
-  return forward ? y : conj(y);
+  return forward ? y : renamed(conj(y), "ConjBackward0");
 }
 Tensor to_real_line(const Tensor& self, optional<int64_t> n_given, int64_t dim, const Norm& norm, bool forward) {
   Tensor x = promoted(self, true);

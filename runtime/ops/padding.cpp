@@ -169,7 +169,7 @@ struct EdgePad {
     static constexpr const char* kRepeated[] = {"ReplicationPad1DBackward0", "ReplicationPad2DBackward0",
                                                 "ReplicationPad3DBackward0"};
     const size_t which = pad.size() / 2 - 1;
-    const char* name = mode == "circular"  ? "torch::autograd::CopySlices"
+    const char* name = mode == "circular"  ? "CopySlices"
                        : mode == "reflect" ? kMirrored[which]
                                            : kRepeated[which];
     const bool last = mode != "circular" && has_channels_last(self);

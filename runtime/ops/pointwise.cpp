@@ -500,17 +500,15 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
                                c == PointwiseClass::Predicate || c == PointwiseClass::Select);
 }
 
-// Whether halves go through a row's composition.
-bool rounds_steps(int kernel, const Call& c) {
-  return is_half(c.plan.common) && kPointwiseRows[kernel].facts.of_halves && c.device.is_cpu();
-}
+// Whether halves may go through a row's composition.
+bool may_round_steps(const Call& c) { return is_half(c.plan.common) && c.row.facts.of_halves && c.device.is_cpu(); }
 
 // A launch of many elements may wait for those that follow (runtime/README.md, "Launches that wait"). All else of the call is as ever.
 // Returns the result, undefined if the launch is to run at once.
 [[gnu::noinline]] Tensor put_off(const Call& c) {
   if (!c.device.is_cpu() || c.out) return {};
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
-  if (rounds_steps(kernel, c)) return {};
+  if (may_round_steps(c)) return {};
   if (!cannot_raise(kPointwiseRows[kernel], c.plan.lane)) return {};
   ChainStep step;
   step.op = kernel, step.lane = c.plan.lane, step.dtype = c.plan.result;
@@ -555,15 +553,17 @@ void allocate(Call& c) {
     c.result.impl()->set_layout(c.sizes(), c.in[0].tensor().strides());
 }
 
-[[gnu::cold]] void launch_steps(int kernel, const Operand* in, const Tensor& to) {
+[[gnu::cold]] bool launch_steps(const Call& c, const Tensor& to) {
   GradMode off(false);
-  copy_into(to, kPointwiseRows[kernel].facts.of_halves(in));
+  const Tensor made = c.row.facts.of_halves(c.in, c.plan.common);
+  if (made.defined()) copy_into(to, made);
+  return made.defined();
 }
 
 [[gnu::always_inline]] inline void launch(const Call& c, const Tensor& to) {
+  if (may_round_steps(c)) [[unlikely]]
+    if (launch_steps(c, to)) return;
   const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
-  if (rounds_steps(kernel, c)) [[unlikely]]
-    return launch_steps(kernel, c.in, to);
   call_kernel(kernel, c.in, kernel == c.id ? c.count() : 1, c.params, c.plan, to);
 }
 

@@ -56,7 +56,7 @@ bool rows_are_dense(const Loop& loop) {
 }  // namespace
 
 unsigned fused_gradients(int id, const PointwiseRow& row, const GradArgs& a, unsigned wanted, Tensor* out) {
-  const DType type = a.g.dtype(), lane = is_half(type) && row.facts.derives_once ? kFloat32 : type;
+  const DType type = a.g.dtype(), lane = is_half(type) && row.facts.derives_once.has(type) ? kFloat32 : type;
   const DeviceType device = a.g.device().type;
   if ((lane != kFloat32 && lane != kFloat64) || !pointwise_grad_kernel.has(device) || a.g.numel() == 0) return 0;
   unsigned fused = 0, reads = 0;
@@ -125,7 +125,7 @@ struct RowDerivative {
     const Tensor& g = s.g();
     const Tensor x = s.kept(0), y = s.kept(1), z = s.kept(2), r = s.kept(3);
     const GradArgs args{g, x, y, z, r, params};
-    const bool once = row->facts.derives_once && is_half(g.dtype());
+    const bool once = row->facts.derives_once.has(g.dtype());
     const auto widened = [](const Tensor& t) { return t.defined() ? to_dtype(t, kFloat32) : t; };
     Tensor fused[3];
     unsigned wanted = 0;

@@ -101,7 +101,7 @@ struct RowFacts {
 
   // ---- other ways to the result ----
   Tensor (*of_complex)(const Operand* in) = nullptr;  // where an operand is complex: a composition
-  Tensor (*of_halves)(const Operand* in) = nullptr;   // on the CPU, where halves are computed: a composition, each step of it rounded
+  Tensor (*of_halves)(const Operand* in, DType common) = nullptr;  // halves on the CPU: a composition, each step rounded; or undefined
   int (*of_number)(const Scalar& second) = nullptr;  // the unary row that does the same with this second operand, or -1
   int of_bools = -1;                                 // the row for bools
   int ordered = -1;  // the row that does the same to uint64 numbers turned into int64: those that need an order
@@ -111,7 +111,7 @@ struct RowFacts {
   bool in_rows = false;                                     // row-major whatever the operands' layout
   EmptySteps empty_steps = EmptySteps::Fresh;
   RowNodes nodes = {};
-  bool derives_once = false;  // PyTorch has a kernel of the derivative: that of halves is computed in float32 and rounded once
+  DTypeSet derives_once = {};  // halves whose derivative is computed in float32 and rounded once: PyTorch has a kernel of it
   bool refuses_derivative = false;  // PyTorch defines none, and says so when one is asked for
 
   // ---- the entry ----

@@ -5,6 +5,7 @@
 #include "runtime/autograd/record.h"
 #include "runtime/checked.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/batching.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -295,7 +296,9 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
   }
   if (out.numel() == 0 && !needs_grad(self)) return Tensor::empty(out.sizes(), out.dtype(), out.device());
-  return channels_last_if(has_channels_last(self), out);
+  if (out.same(self)) out = clone(self);
+  out = channels_last_if(has_channels_last(self), out);
+  return to_one ? out : renamed(out, "AdaptiveAvgPool2DBackward0");
 }
 
 namespace {

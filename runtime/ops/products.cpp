@@ -123,7 +123,7 @@ Tensor cross(const Tensor& a, const Tensor& b, optional<int64_t> dim_given) {
   for (int64_t i = 0; i < 3; i++) parts.push_back(part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1));
   return stack(parts, wrap_dim(dim, a.dim()));
 }
-Tensor vdot(const Tensor& a, const Tensor& b) { return dot(conj(a), b); }
+Tensor vdot(const Tensor& a, const Tensor& b) { return renamed(dot(conj(a), b), "VdotBackward0"); }
 Tensor dist(const Tensor& a, const Tensor& b, Scalar p) {
   const Tensor difference = a - b;
   check(is_floating(difference.dtype()) || is_complex(difference.dtype()), TensorErrorKind::NotImplemented,

@@ -129,7 +129,7 @@ DType result_type(const ReduceRow& row, DType in, MaybeType dtype) {
     case ReduceClass::Float: break;
   }
   const DType given = dtype.value_or(in);
-  check(!row.facts.refuses_integers || is_differentiable(given), TensorErrorKind::NotImplemented, row.name,
+  check(!row.facts.refuses_integers || is_differentiable(given), TensorErrorKind::Runtime, row.name,
         "(): could not infer output dtype. ", dtype ? "Optional" : "Input",
         " dtype must be either a floating point or complex dtype. Got: ", scalar_type_name(given));
   return given;

@@ -9,6 +9,7 @@
 #include "runtime/device/meta.h"
 #include "runtime/device/two_devices.h"
 #include "runtime/ops.h"
+#include "runtime/ops/complex.h"
 #include "runtime/ops/block_moves.h"
 #include "runtime/ops/entry.h"
 #include "runtime/ops/indexing.h"
@@ -204,11 +205,12 @@ Tensor rot90(const Tensor& self, int64_t k, Ints dims) {
   check(self.dim() >= 2, TensorErrorKind::Runtime, "expected total dims >= 2, but got total dims = ", self.dim());
   check(wrap_dim(dims[0], self.dim()) != wrap_dim(dims[1], self.dim()), TensorErrorKind::Runtime,
         "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
+  static constexpr const char* kNode = "Rot90Backward0";
   switch (((k % 4) + 4) % 4) {
-    case 1: return transpose(flip(self, {dims[1]}), dims[0], dims[1]);
-    case 2: return flip(self, dims);
-    case 3: return transpose(flip(self, {dims[0]}), dims[0], dims[1]);
-    default: return to_format(self, self.dtype(), true, "torch.contiguous_format");
+    case 1: return renamed(transpose(flip(self, {dims[1]}), dims[0], dims[1]), kNode);
+    case 2: return renamed(flip(self, dims), kNode);
+    case 3: return renamed(transpose(flip(self, {dims[0]}), dims[0], dims[1]), kNode);
+    default: return renamed(to_format(self, self.dtype(), true, "torch.contiguous_format"), kNode);
   }
 }
 

@@ -141,15 +141,18 @@ Tensor lerp_of_complex(const Operand* in) {
 
 Tensor logaddexp_of_complex(const Operand* in) { return complex_logaddexp(in[0].as_tensor(), in[1].as_tensor()); }
 
-Tensor add_scaled_of_halves(const Operand* in) { return add(in[0], mul(in[2], in[1])); }
-Tensor rsqrt_of_halves(const Operand* in) { return reciprocal(sqrt(in[0].tensor())); }
-Tensor cube_of_halves(const Operand* in) { return mul(mul(in[0], in[0]), in[0]); }
-Tensor softsign_of_halves(const Operand* in) { return div(in[0], add(abs(in[0].tensor()), 1)); }
-
-Tensor xlogy_of_halves(const Operand* in) {
-  const Tensor x = in[0].as_tensor(), y = to_dtype(in[1].as_tensor(), common_type(in, 2));
+// Of bfloat16 alone, and of the exponents that have kernels of their own in PyTorch.
+Tensor pow_of_halves(const Operand* in, DType common) {
+  if (common != kBFloat16 || in[1].is_tensor() || in[1].scalar().is_complex()) return {};
+  const Tensor& x = in[0].tensor();
+  const double exponent = in[1].scalar().to_double();
+  return exponent == 3.0 ? x * x * x : exponent == -2.0 ? reciprocal(x * x) : Tensor();
+}
+Tensor xlogy_of_halves(const Operand* in, DType common) {
+  const Tensor x = in[0].as_tensor(), y = to_dtype(in[1].as_tensor(), common);
   return where(isnan(y), y, where(eq(x, 0), 0, mul(in[0], log(y))));
 }
+Tensor softsign_of_halves(const Operand* in, DType) { return div(in[0], add(abs(in[0].tensor()), 1)); }
 
 int row_of_power(const Scalar& exponent) {
   if (exponent.is_complex()) return -1;

@@ -27,11 +27,9 @@ void check_celu_alpha(const Scalar* params, DType common);
 Tensor abs_of_complex(const Operand* in);
 Tensor lerp_of_complex(const Operand* in);
 Tensor logaddexp_of_complex(const Operand* in);
-Tensor add_scaled_of_halves(const Operand* in);
-Tensor rsqrt_of_halves(const Operand* in);
-Tensor cube_of_halves(const Operand* in);
-Tensor xlogy_of_halves(const Operand* in);
-Tensor softsign_of_halves(const Operand* in);
+Tensor pow_of_halves(const Operand* in, DType common);
+Tensor xlogy_of_halves(const Operand* in, DType common);
+Tensor softsign_of_halves(const Operand* in, DType common);
 /// The row of x ** exponent for 2, 3, 0.5, -0.5 and -1; -1 for others.
 int row_of_power(const Scalar& exponent);
 OutRule out_of_lerp(const Operand* in);

@@ -100,7 +100,7 @@ struct SortStable {
     Sort::run(values, index, self, dim, descending);
   }
   static void grad(Tensor& values, Tensor& index, const Tensor& self, std::optional<bool>, int64_t dim, bool) {
-    record_pick(values, "SortBackward0", self, index, dim, false);
+    record_pick(values, "SortBackward1", self, index, dim, false);
   }
 };
 

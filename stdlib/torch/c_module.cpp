@@ -232,16 +232,6 @@ struct Row {
   NativeFn function;
 };
 
-// A composition that is one op in PyTorch: its last step takes that op's name.
-Value name_step(Interpreter&, const Args& args) {
-  static constexpr const char* kNames[] = {"DivBackward1", "EmbeddingBagBackward0", "ViewBackward0"};
-  const Tensor& t = tensor_argument(args);
-  if (needs_grad(t) && grad_fn_of(t))
-    for (const char* name : kNames)
-      if (text_of(args[1]) == name) grad_fn_of(t)->name = name;
-  return args[0];
-}
-
 Value note_refused(Interpreter& in, const Args& args) {
   note_refusal(in, args[0]);
   return Value::none();
@@ -249,7 +239,6 @@ Value note_refused(Interpreter& in, const Args& args) {
 
 const Row kRows[] = {
     {"_note_refused(exception)", note_refused},
-    {"_name_step(tensor: Tensor, name: str)", name_step},
     {"_numpy_str(tensor: Tensor, options=None)", numpy_text},
     {"_numpy_repr(tensor: Tensor, options=None)", numpy_representation},
     {"_shortest_float(tensor: Tensor)", shortest_float},

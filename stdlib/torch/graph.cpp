@@ -53,7 +53,9 @@ Value sequence(Interpreter&, const Args& args) {
 
 Value name(Interpreter& in, const Args& args) {
   Node& node = node_of(args[0]);
-  return make_str(in, dynamic_cast<AccumulateGrad*>(&node) ? "torch::autograd::AccumulateGrad" : node.name);
+  const std::string_view name = node.name;
+  const bool is_qualified = name == "AccumulateGrad" || name == "CopySlices";
+  return make_str(in, (is_qualified ? "torch::autograd::" : "") + std::string(name));
 }
 
 Value next_functions(Interpreter& in, const Args& args) {
@@ -231,6 +233,31 @@ Value wrap_list(Interpreter& in, const TensorList& list) {
 
 // Operations of PyTorch that are compositions here: their last node carries the name that PyTorch shows.
 constexpr const char* kComposed[] = {
+    "AdaptiveAvgPool3DBackward0",
+    "AdaptiveMaxPool2DBackward0",
+    "AdaptiveMaxPool3DBackward0",
+    "AffineGridGeneratorBackward0",
+    "DivBackward1",
+    "EmbeddingBagBackward0",
+    "GridSampler2DBackward0",
+    "GridSampler3DBackward0",
+    "MeanBackward1",
+    "NormBackward1",
+    "ScaledDotProductFlashAttentionForCpuBackward0",
+    "UpsampleBicubic2DAaBackward0",
+    "UpsampleBicubic2DBackward0",
+    "UpsampleBilinear2DAaBackward0",
+    "UpsampleBilinear2DBackward0",
+    "UpsampleLanczos2DAaBackward0",
+    "UpsampleLinear1DBackward0",
+    "UpsampleNearest1DBackward0",
+    "UpsampleNearest2DBackward0",
+    "UpsampleNearest3DBackward0",
+    "UpsampleNearestExact1DBackward0",
+    "UpsampleNearestExact2DBackward0",
+    "UpsampleNearestExact3DBackward0",
+    "UpsampleTrilinear3DBackward0",
+    "ViewBackward0",
     "SmoothL1LossBackward0",
     "HuberLossBackward0",
     "BinaryCrossEntropyWithLogitsBackward0",

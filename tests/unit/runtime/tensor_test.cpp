@@ -107,7 +107,7 @@ TEST_CASE("messages are PyTorch's") {
         "IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   CHECK(
       message_of([&] { mean(i); }) ==
-      "NotImplementedError: mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long");
+      "RuntimeError: mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long");
   CHECK(message_of([&] { bitwise_and(a, a); }) ==
         "NotImplementedError: \"bitwise_and_cpu\" not implemented for 'Float'");
   CHECK(message_of([&] {
