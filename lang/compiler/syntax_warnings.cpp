@@ -1,3 +1,4 @@
+// compile: small (once for a source, beside parsing it)
 #include "lang/compiler/syntax_warnings.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (once for a look of a person)
 #include "repl/notebook/language_info.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // :run, :load, :edit, :save, :restore, and going about in folders.
+// compile: small (once for a look of a person)
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // :who, :whos, :reset, :history, :device, :seed: what there is in the session, and its settings.
+// compile: small (once for a look of a person)
 #include <algorithm>
 #include <charconv>
 

@@ -1,3 +1,4 @@
+// compile: small (once for a look of a person)
 #include "repl/session/profile.h"
 
 #include <sys/syscall.h>
