@@ -49,7 +49,7 @@ struct Free {
 };
 
 // Class of a size, and the size rounded up to the class.
-int size_class(size_t& bytes) {
+[[gnu::hot]] int size_class(size_t& bytes) {
   if (bytes <= 256) {  // every multiple of 64
     bytes = (bytes + kAlign - 1) & ~(kAlign - 1);
     if (bytes == 0) bytes = kAlign;
@@ -141,7 +141,7 @@ constexpr int kThreadClasses = 40;      // up to 128 KiB
 
 }  // namespace
 
-void* allocate(size_t& bytes) {
+[[gnu::hot]] void* allocate(size_t& bytes) {
   if (bytes > kLargest) [[unlikely]]
     out_of_memory(bytes);
   int c = size_class(bytes);
@@ -165,7 +165,7 @@ void* allocate(size_t& bytes) {
   return block;
 }
 
-void* allocate(size_t& bytes, Account& account) {
+[[gnu::hot]] void* allocate(size_t& bytes, Account& account) {
   if (bytes > kLargest) [[unlikely]]
     out_of_memory(bytes);
   size_class(bytes);  // rounds it up
@@ -178,7 +178,7 @@ void* allocate(size_t& bytes, Account& account) {
   }
 }
 
-void release(void* block, size_t bytes) noexcept {
+[[gnu::hot]] void release(void* block, size_t bytes) noexcept {
   int c = size_class(bytes);
   if (c < kThreadClasses) {
     ThreadCache& cache = thread_cache;

@@ -26,7 +26,7 @@ constexpr size_t kInlineBytes = 4096;
 
 }  // namespace
 
-void TensorImpl::set_contiguous(Ints shape, int64_t count) {
+[[gnu::hot]] void TensorImpl::set_contiguous(Ints shape, int64_t count) {
   size_t n = shape.size();
   sizes.resize(n);
   strides.resize(n);
@@ -68,7 +68,7 @@ void release_alone(void* block) noexcept {
 
 }  // namespace
 
-TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
+[[gnu::hot]] TensorImpl* TensorImpl::create(Ints shape, DType dtype, Device device) {
   uint64_t elements = 1, bytes;
   bool overflow = false;
   for (int64_t s : shape) {

@@ -243,7 +243,7 @@ int64_t last_cache_bytes() {
 #endif
 }
 
-Job make_job(const PointwiseCall& call, bool by_rows) {
+[[gnu::hot]] Job make_job(const PointwiseCall& call, bool by_rows) {
   const Loop& loop = call.loop;
   const PointwiseRow& row = kPointwiseRows[call.op];
   Job job{loop, nullptr, call.params, {}};
@@ -264,7 +264,7 @@ Job make_job(const PointwiseCall& call, bool by_rows) {
 
 namespace {
 
-void pointwise(const PointwiseCall& call) {
+[[gnu::hot]] void pointwise(const PointwiseCall& call) {
   const Loop& loop = call.loop;
   const bool long_rows = loop.ndim == 1 || loop.sizes[0] >= 32;
   const Job job = make_job(call, long_rows);

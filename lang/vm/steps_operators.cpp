@@ -225,7 +225,7 @@ static inline bool decided_step(Interpreter& in, Frame* frame, Word w, BinaryOp 
   });
 }
 
-bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
+[[gnu::hot]] bool arithmetic_step(Interpreter& in, Frame* frame, Word w, BinaryOp op, Operands operands) {
   if (operands == Operands::Registers || operands == Operands::ConstantRight) {
     const Value& left = place_of(frame->registers, w.b);
     const Value& right = place_of(operands == Operands::ConstantRight ? frame->constants : frame->registers, w.c);

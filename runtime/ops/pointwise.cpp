@@ -40,7 +40,7 @@ DType lane_of(DType t) {
 
 int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_integral(t) ? 1 : 0; }
 
-DType promote(const Operand* in, int first, int count) {
+[[gnu::hot]] DType promote(const Operand* in, int first, int count) {
   // One dtype among the tensors, and numbers that are not of a higher category: the common case.
   DType type = kBool;
   bool seen = false, simple = true;
@@ -136,7 +136,7 @@ unsigned rounded_numbers(const PointwiseRow& row, Device device) {
   return device.is_cpu() ? ~row.facts.exact_numbers : 0;
 }
 
-void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* params, Device device, Plan& plan, const Tensor* self) {
+[[gnu::hot]] void decide_types(const PointwiseRow& row, const Operand* in, const Scalar* params, Device device, Plan& plan, const Tensor* self) {
   const RowFacts& facts = row.facts;
   const int count = row.arity;
   if (facts.bounds) plan.common = promote_bounds(row, in[0], params);
@@ -194,7 +194,7 @@ bool is_host_number(const Operand& o) {
   return !o.is_tensor() || (o.tensor().dim() == 0 && o.tensor().device().is_cpu());
 }
 
-void decide_shape(const Operand* in, int count, Plan& plan) {
+[[gnu::hot]] void decide_shape(const Operand* in, int count, Plan& plan) {
   plan.widest = nullptr;
   plan.dense = true;
   for (int k = 0; k < count; k++) {
@@ -216,7 +216,7 @@ void decide_shape(const Operand* in, int count, Plan& plan) {
 }
 
 // Row-major operands give row-major results; of others, and of none at all, result_strides knows.
-Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Device device, bool dense) {
+[[gnu::hot]] Tensor empty_result(const Operand* in, int count, Ints sizes, DType dtype, Device device, bool dense) {
   Tensor out = Tensor::empty(sizes, dtype, device);
   if (dense && out.numel()) return out;
   const Tensor* operands[kMaxOperands] = {};
@@ -321,7 +321,7 @@ Scalar lane_number(const Operand& o, int k, const Plan& plan) {
   if (loop.numel) pointwise_kernel.get(DeviceType::Cpu)(PointwiseCall{id, plan.lane, loop, params});
 }
 
-void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
+[[gnu::hot]] void call_kernel(int id, const Operand* in, int count, const Scalar* params, const Plan& plan, const Tensor& out) {
   if (PendingLaunches::any()) [[unlikely]] {
     if (may_overtake(in, count, out)) return overtake(id, in, count, params, plan, out);
     PendingLaunches::flush();
@@ -368,7 +368,7 @@ int simpler_row(int id, const RowFacts& facts, const Operand* in, const Plan& pl
   return found < 0 ? id : found;
 }
 
-Device device_of(const Operand* in, int count) {
+[[gnu::hot]] Device device_of(const Operand* in, int count) {
   const Tensor* tensors[3];
   int n = 0;
   for (int k = 0; k < count; k++)
@@ -536,7 +536,7 @@ bool may_wait(const Call& c) {
   return numel >= context.fuses_from || numel == context.waiting_rows;
 }
 
-void allocate(Call& c) {
+[[gnu::hot]] void allocate(Call& c) {
   decide_shape(c.in, c.count(), c.plan);
   if (!c.plan.widest) c.broadcast = full_shape(c.in, c.count());
   c.record = wants_grad(c.row, c.in, c.plan.result);
@@ -553,7 +553,7 @@ void allocate(Call& c) {
     c.result.impl()->set_layout(c.sizes(), c.in[0].tensor().strides());
 }
 
-[[gnu::cold]] bool launch_steps(const Call& c, const Tensor& to) {
+[[gnu::cold, gnu::noinline]] bool launch_steps(const Call& c, const Tensor& to) {
   GradMode off(false);
   const Tensor made = c.row.facts.of_halves(c.in, c.plan.common);
   if (made.defined()) copy_into(to, made);
@@ -561,9 +561,12 @@ void allocate(Call& c) {
 }
 
 [[gnu::always_inline]] inline void launch(const Call& c, const Tensor& to) {
-  if (may_round_steps(c)) [[unlikely]]
-    if (launch_steps(c, to)) return;
-  const int kernel = c.row.has_own_ways ? simpler_row(c.id, c.row.facts, c.in, c.plan) : c.id;
+  int kernel = c.id;
+  if (c.row.has_own_ways) {
+    if (may_round_steps(c)) [[unlikely]]
+      if (launch_steps(c, to)) return;
+    kernel = simpler_row(c.id, c.row.facts, c.in, c.plan);
+  }
   call_kernel(kernel, c.in, kernel == c.id ? c.count() : 1, c.params, c.plan, to);
 }
 
@@ -632,7 +635,7 @@ struct RoundedOperands {
 
 }  // namespace
 
-Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
+[[gnu::hot]] Tensor run_pointwise(int id, const Operand* in, const Scalar* params, const Tensor* out, unsigned reuse) {
   Call c(id, in, params);
   c.out = out, c.reuse = reuse;
   if (c.row.facts.of_complex && row_ways::any_complex(in, c.count())) [[unlikely]]

@@ -229,7 +229,7 @@ void keep_result(Node& node, const Tensor& result) {
   static_cast<RowNode&>(node).kept().tensors[3] = SavedTensor(result, true);
 }
 
-bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
+[[gnu::hot]] bool wants_grad(const PointwiseRow& row, const Operand* in, DType result) {
   bool wanted = false;
   for (int k = 0; k < row.arity; k++) wanted |= in[k].is_tensor() && in[k].tensor().is_tracked();
   if (!wanted || !Context::current().records || !is_differentiable(result)) return false;

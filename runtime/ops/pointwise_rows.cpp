@@ -231,7 +231,7 @@ void fast_unary_inplace(const Tensor& x) {
   run_pointwise_inplace(Id, in);
 }
 template <int Id>
-Tensor fast_binary(const Tensor& x, const Tensor& y, unsigned reuse) {
+[[gnu::hot]] Tensor fast_binary(const Tensor& x, const Tensor& y, unsigned reuse) {
   Operand in[] = {x, y};
   Tensor result = run_pointwise(Id, in, nullptr, nullptr, reuse);
   refuse_derivative<Id>(result, in);

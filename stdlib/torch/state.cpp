@@ -26,7 +26,7 @@ void warn_through_language(Interpreter& in) {
   };
 }
 
-Value wrap_tensor(Interpreter& in, Tensor tensor) {
+[[gnu::hot]] Value wrap_tensor(Interpreter& in, Tensor tensor) {
   auto* object = make_untracked<TensorObject>(in, torch_state(in).tensor);
   object->tensor = std::move(tensor);
   return Value::adopt(object);

@@ -135,7 +135,7 @@ bool keeps_order(BinaryOp op) {
                          {operands, 2, nullptr, nullptr});
 }
 
-Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
+[[gnu::hot]] Value tensor_binary(Interpreter& in, BinaryOp op, const Value& self, const Value& other, bool reflected,
                     uint8_t dying) {
   const TorchState& state = torch_state(in);
   if (state.modes != 0) [[unlikely]]
