@@ -3,7 +3,7 @@
 // A `finally` body is compiled once for the normal end, once for exceptions, and once for each break, continue or return
 // that goes through it. The words of such an exit are not protected by the block that they leave: its protection is cut
 // into ranges around them.
-// compile: few-inlines (runs once for a program's text)
+// compile: small (runs once for a program's text)
 #include "lang/compiler/compiler.h"
 #include "lang/core/interpreter.h"
 

@@ -1,5 +1,5 @@
 // One walk over the tree with a little context.
-// compile: few-inlines (runs once for a program's text)
+// compile: small (runs once for a program's text)
 #include "lang/syntax/parse_checks.h"
 
 #include <span>

@@ -1,3 +1,4 @@
+// compile: small (once for a key)
 #include "repl/prompt/editor.h"
 
 #include <algorithm>

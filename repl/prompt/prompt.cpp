@@ -1,4 +1,5 @@
 // The prompt at a terminal: reads a block with the editor, runs it in the session, shows what comes of it.
+// compile: small (once for a key)
 #include "repl/prompt/prompt.h"
 
 #include <unistd.h>

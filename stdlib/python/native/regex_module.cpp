@@ -1,5 +1,5 @@
 // _regex: compiled patterns and matches as objects; `re.tsr` puts the functions, flags and the cache around them.
-// compile: small (the search itself is regex/match.cpp)
+// compile: few-inlines (no faster with more inlines)
 #include <algorithm>
 #include <cstdio>
 #include <memory>
