@@ -51,7 +51,7 @@ T sum_in_levels(const T* items, const int64_t* classes, int64_t n, int64_t ignor
 // Of a batch in float32 or halves in the order in which PyTorch adds up negative log likelihoods, each sum rounded: sums of sixteen, sums of
 // sixteen such and so on, each begun by a first number of its own; ignored ones do not count.
 Tensor sum_of_items(const Tensor& items, const Tensor& classes, int64_t ignore_index) {
-  if (items.dim() > 1 || items.dtype() == kFloat64 || !items.device().is_cpu()) return sum(items);
+  if (items.dim() > 1 || !(DTypeSet(kFloat32) | kHalfTypes).has(items.dtype()) || !items.device().is_cpu()) return sum(items);
   const Tensor in = contiguous(items), targets = contiguous(classes), out = Tensor::empty({}, items.dtype(), items.device());
   with_type<DTypeSet(kFloat32) | kHalfTypes>(items.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

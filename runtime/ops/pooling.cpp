@@ -296,7 +296,7 @@ Tensor adaptive_avg_pool2d(const Tensor& self, Ints output_size) {
     out = parts.empty() ? narrow(out, dim, 0, 0) : parts.size() == 1 ? parts[0] : cat(parts, dim);
   }
   if (out.numel() == 0 && !needs_grad(self)) return Tensor::empty(out.sizes(), out.dtype(), out.device());
-  if (out.same(self)) out = clone(self);
+  if (out.same(self)) out = to_one ? mean(self, Dims{-2, -1}, true) : clone(self);
   out = channels_last_if(has_channels_last(self), out);
   return to_one ? out : renamed(out, "AdaptiveAvgPool2DBackward0");
 }

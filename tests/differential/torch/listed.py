@@ -214,7 +214,6 @@ CHECKED = [
     ('`polygamma` of halves', 'polygamma.*', 'values', noise),
     ('`polygamma` of halves', 'polygamma.*', 'grad values', in_halves),
     ('`ldl_solve` of a stack', r'linalg\.ldl_solve', 'values', in_stack),
-    ('`uniform_`, `rand` of halves', r'nn\.functional\.fractional_max_pool.*|rand_like|rand|uniform', 'values', in_halves),
     ('gradients that are 0 but for rounding', 'native_layer_norm', 'values', near_zero),
     ('gradients that are 0 but for rounding', r'nn\.functional\.(batch|group|layer|rms)_norm|native_.*_norm|corrcoef|nn\.functional\.cosine_similarity',
      'grad values', near_zero),
