@@ -53,7 +53,7 @@ MODULES = ('json typing dataclasses asyncio unittest argparse re logging email.m
            'concurrent.futures multiprocessing pickle copy ast tokenize traceback pprint textwrap string struct hashlib zipfile tarfile sqlite3 '
            'socket selectors ctypes unittest.mock').split()
 
-# What `import torch` of CPython imports, which under tsr is imported when something asks for it.
+# Modules that `import torch` of CPython imports, which under tsr is imported when something asks for it.
 WITH_TORCH = ('torch, torch.nn, torch.optim, torch.utils.data, numpy, argparse, ast, asyncio, atexit, base64, bisect, bz2, calendar, collections.abc, '
               'concurrent.futures, contextlib, contextvars, copy, csv, ctypes, dataclasses, datetime, difflib, dis, email.message, email.parser, enum, '
               'functools, gzip, hashlib, heapq, http.client, importlib.metadata, importlib.resources, inspect, ipaddress, itertools, json, logging, lzma, '

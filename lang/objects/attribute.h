@@ -90,7 +90,7 @@ Dict* attributes_dict(Interpreter& in, Object* object);
 bool has_attributes_dict(Object* object);
 void set_attributes_dict(Interpreter& in, Object* object, Dict* dict);
 void clear_attributes(Interpreter& in, Attributes& attributes) noexcept;
-// Whether instances have a `__dict__` of their own, in their layout or aside; classes and modules apart.
+// True if instances have a `__dict__` of their own, in their layout or aside; classes and modules apart.
 bool may_have_attributes_dict(const Type* type);
 // The dict aside of an object with kHasDictAside.
 Dict* dict_aside(Object* object);

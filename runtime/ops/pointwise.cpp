@@ -500,7 +500,7 @@ bool cannot_raise(const PointwiseRow& row, DType lane) {
                                c == PointwiseClass::Predicate || c == PointwiseClass::Select);
 }
 
-// Whether halves may go through a row's composition.
+// True if halves may go through a row's composition.
 bool may_round_steps(const Call& c) { return is_half(c.plan.common) && c.row.facts.of_halves && c.device.is_cpu(); }
 
 // A launch of many elements may wait for those that follow (runtime/README.md, "Launches that wait"). All else of the call is as ever.
@@ -609,7 +609,7 @@ void launch_and_record_in_place(const Call& c, const Operand* in, const Scalar* 
   rebase_history(handle, std::move(node));
 }
 
-// Whether an operand has integers that the small floating type of the call rounds. The kernels would take them to float32 at once.
+// True if an operand has integers that the small floating type of the call rounds. The kernels would take them to float32 at once.
 bool rounds_integers(const Call& c) {
   if (!(kHalfTypes | kSmallTypes).has(c.plan.common)) [[likely]]
     return false;

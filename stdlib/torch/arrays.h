@@ -6,7 +6,7 @@
 
 namespace tessera::stdlib {
 
-// Whether a value is an array: an instance of numpy.ndarray or of a class below it.
+// True if a value is an array: an instance of numpy.ndarray or of a class below it.
 bool is_array(Interpreter& in, const Value& v);
 
 }  // namespace tessera::stdlib
