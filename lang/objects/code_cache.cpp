@@ -73,7 +73,7 @@ std::string common_folder(Interpreter& in) {
   return is_str(prefix) ? std::string(text_of(prefix)) : "";
 }
 
-// Is it the user's or root's, and may nobody else write to it?
+// True if the file or folder belongs to the user or to root, and group and others have no right to write to it.
 bool is_trusted(const struct stat& s) {
   return (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 && (s.st_uid == 0 || s.st_uid == ::geteuid());
 }
@@ -121,7 +121,7 @@ class CodeFile {
     return is_of(head, body) ? code_from_bytes(in_, body, source) : Value();
   }
 
-  // Bytes are made only once there is a file for them: where nobody may write, a program pays for no more than the question.
+  // Opens the file before it makes the bytes: in a folder that is read-only, an import costs one failing system call more.
   void write(const Code& code) {
     if (!make_folder()) return;
     struct stat s;

@@ -3,7 +3,7 @@
 //
 // A file is found by the name of its source and believed if it was made from the same text, by a program with the same compiler. Neither
 // times nor versions count: its head has the checksum of the text, of its own bytes and of the compiler's sources. The virtual machine
-// believes compiled code, so a file counts only if it and its folder belong to the user or to root and nobody else may write to them.
+// does not verify compiled code, so a file is read only if it and its folder belong to the user or to root and are writable for no other user.
 // Any trouble (no right to write, a full disk, a damaged file) means that the text is compiled as ever.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace tessera::lang {
 
-// The code of an imported file's text, or of an embedded module's (`embedded`, else null), which is not read if its code is kept. Where the host keeps compiled code (Host::keeps_code), from its file, which is written if there is none.
+// Returns the code of an imported file, or of an embedded module if `embedded` is not null. A host that keeps compiled code (Host::keeps_code)
+// gets it from the cache file, which this function writes if it is missing; the text of an embedded module is not unpacked then.
 Value code_of_file(Interpreter& in, std::shared_ptr<const Source> source, const CompileOptions& options,
                    const EmbeddedFile* embedded = nullptr);
 

@@ -82,7 +82,7 @@ Value self_of(Interpreter& in, const Value& v) {
   const Value* found = dict_get_str(in.modules().table(), module);
   if (found != nullptr) return *found;
   try {
-    return Value(static_cast<Object*>(in.import(module->view())));  // operator's functions are _operator's, which nobody may have imported
+    return Value(static_cast<Object*>(in.import(module->view())));  // functions of operator have the module _operator, which may not have been imported yet
   } catch (const Error&) {
   } catch (const Thrown&) {
   }

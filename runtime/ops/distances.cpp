@@ -24,8 +24,8 @@ constexpr DTypeSet kMeasured = DTypeSet(kFloat32) | kFloat64;
 
 Dims batch_of(const Tensor& t) { return Dims(t.sizes().first(t.sizes().size() - 2)); }
 
-/// The gradient at differences whose p-norms over the last dimension are `distance`, [..., 1]. At a difference of 0 there is none, and of the
-/// largest differences each has the whole.
+/// Returns the gradient of the p-norm over the last dimension. `difference` is [..., n], `distance` its norms, [..., 1]. The gradient is 0 where
+/// the difference is 0; for p = inf every element with the largest absolute value gets the whole gradient, as in PyTorch.
 Tensor at_differences(const Tensor& g, const Tensor& difference, const Tensor& distance, double p) {
   if (p == 0) return zeros_like(difference);
   if (p == 1) return g * sign(difference);
