@@ -77,6 +77,6 @@ def test_while_a_large_cell_is_compiled(case):
     """It is heard at the latest when the cell has been compiled."""
     k = case.kernel()
     code = 'x = ' + ' + '.join(['"a"'] * 1_500_000)
-    result = k.interrupted(code, after=0.3)
+    result = k.interrupted(code, after=0.05)
     assert result.reply.get('ename') == 'KeyboardInterrupt', result.reply
     assert k.value('1 + 1') == '2'

@@ -148,9 +148,18 @@ class Kernel:
         except queue.Empty:
             return True
 
+    def wait_until_running(self, name, wait=WAIT):
+        """Until the kernel has published that it begins with that request."""
+        end = time.monotonic() + wait
+        while True:
+            message = self.client.get_iopub_msg(timeout=max(end - time.monotonic(), 0.01))
+            if message['parent_header'].get('msg_id') == name and message['msg_type'] == 'execute_input':
+                return
+
     def interrupted(self, code, after=0.4, by=None, **options):
-        """Runs it and interrupts it: the result, whose seconds count from the interrupt."""
+        """Runs the code and interrupts it some seconds after it began: the result, whose seconds count from the interrupt."""
         name = self.start(code, **options)
+        self.wait_until_running(name)
         time.sleep(after)
         begin = time.monotonic()
         if by is None:
