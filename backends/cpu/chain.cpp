@@ -392,7 +392,7 @@ class Chain {
       bool fits = work.kernel && !work.store && work.takes[0] == work.step->dtype && !overwrites_mask(work);
       for (int k = 0; fits && k < work.step->operands; k++) fits = (values[k] = value(work.in[k])) != ChainCode::kNone;
       if (fits && stores_ < ChainCode::kMostOutputs - 1) result = code.add_step(*work.step, values, work.kernel, bodies_);
-      if (is_too_long(mark.instructions, code.code.instructions - mark.instructions)) result = ChainCode::kNone;
+      if (is_too_long(mark.length, code.length - mark.length)) result = ChainCode::kNone;
       if (result == ChainCode::kNone) {
         std::fill(region.in + mark.inputs, region.in + code.code.inputs, Region::In{});
         code.rewind(mark);

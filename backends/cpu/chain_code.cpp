@@ -26,13 +26,28 @@ uint8_t ChainCode::add(Do what, uint8_t a, uint8_t b, uint8_t c, int immediate) 
   return uint8_t(kFirstResult + instructions++);
 }
 
+int ChainCode::mark_needed(Way way, bool* needed) const {
+  int count = 0;
+  for (int i = instructions; i-- > 0;) {
+    if (!needed[i]) continue;
+    const Instruction& reader = instruction[i];
+    const bool is_copy = way == Way::Short && reader.what == Do::Select && reader.immediate == kRarely;
+    count += !is_copy;
+    for (int k = 0; k < (is_copy ? 1 : operands(reader.what)); k++)
+      if (reader.in[k] >= kFirstResult) needed[reader.in[k] - kFirstResult] = true;
+  }
+  return count;
+}
+
+int ChainCode::mark_needed(uint8_t result, Way way, bool* needed) const {
+  for (int i = 0; i < instructions; i++) needed[i] = i == result - kFirstResult || instruction[i].what == Do::Guard;
+  return mark_needed(way, needed);
+}
+
 void ChainCode::drop_unread(uint8_t result) {
-  bool read[kMost] = {};
+  bool read[kMost];
   uint8_t now[kMost];
-  read[result - kFirstResult] = true;
-  for (int i = instructions; i-- > 0;)
-    for (int k = 0; read[i] && k < operands(instruction[i].what); k++)
-      if (instruction[i].in[k] >= kFirstResult) read[instruction[i].in[k] - kFirstResult] = true;
+  mark_needed(result, Way::Long, read);
   int n = 0;
   for (int i = 0; i < instructions; i++) {
     if (!read[i]) continue;
@@ -92,6 +107,7 @@ uint8_t ChainRegion::add_step(const ChainStep& step, const uint8_t* values, Inne
     }
     code.instruction[code.instructions++] = instruction;
   }
+  length += body.length;
   return uint8_t(ChainCode::kFirstResult + code.instructions - 1);
 }
 

@@ -37,15 +37,17 @@ struct ChainCode {
   static constexpr uint8_t kAllVectors = (1 << kVectors) - 1, kEitherOrder = 0x80;
 
   // Scale: in[0] * 2^in[1]. MulAdd: in[0] * in[1] + in[2]; NegMulAdd: the product is subtracted; MulSub: in[2] is. CopySign: in[0] with the sign
-  // of in[1]; in[2] is the sign bit. AndCompare: where the mask in[2] is set. Select: in[1] where the mask in[2] is set, else in[0].
+  // of in[1]; in[2] is the sign bit. AndCompare: where the mask in[2] is set. Select: in[1] where the mask in[2] is set, else in[0]. Guard: no
+  // result; where the mask is set for all elements of a vector, in[0] is the result of each Select whose immediate is kRarely. A loop with a
+  // Guard has two ways, a short one for vectors that pass all Guards.
   enum class Do : uint8_t {
     Add, Mul, And, Or, Xor, AddInt, Sub, Div, Max, Min, SubInt, Scale,
     Sqrt, Round, ShiftLeft, ShiftRight,
     MulAdd, NegMulAdd, MulSub, CopySign, Select,
-    Compare, CompareInt, AndCompare, MaskAnd, MaskXor, MaskNot,
+    Compare, CompareInt, AndCompare, MaskAnd, MaskXor, MaskNot, Guard,
   };
   static constexpr int operands(Do what) {
-    if (what == Do::MaskNot || (what >= Do::Sqrt && what <= Do::ShiftRight)) return 1;
+    if (what >= Do::MaskNot || (what >= Do::Sqrt && what <= Do::ShiftRight)) return 1;
     return what == Do::AndCompare || (what >= Do::MulAdd && what <= Do::Select) ? 3 : 2;
   }
   static constexpr bool gives_mask(Do what) { return what >= Do::Compare; }
@@ -53,6 +55,9 @@ struct ChainCode {
   static constexpr bool commutes(Do what) { return what <= Do::AddInt || is_fused(what); }  // in[0] and in[1]
   static constexpr bool is_fused(Do what) { return what >= Do::MulAdd && what <= Do::MulSub; }
   static constexpr bool has_order(Do what) { return what == Do::Add || what == Do::Mul || is_fused(what); }  // which NaN is given
+
+  static constexpr uint8_t kRarely = 1;
+  enum class Way : uint8_t { Long, Short };
 
   enum Store : uint8_t { kInMemory = 1, kPastCaches = 2, kInBuffer = 4 };
 
@@ -82,6 +87,10 @@ struct ChainCode {
   // Return the value, or kNone if there is no room. kNone as an operand makes kNone, and so does a mask in the place of a vector.
   uint8_t add_literal(uint32_t bits);
   uint8_t add(Do what, uint8_t a, uint8_t b, uint8_t c, int immediate);
+  /// Marks `result`, Guards and what they need. Returns how many instructions are marked.
+  int mark_needed(uint8_t result, Way way, bool* needed) const;
+  /// Marks what the marked instructions need. Returns how many instructions are marked.
+  int mark_needed(Way way, bool* needed) const;
   /// Removes instructions that `result` does not need; it becomes that of the last one.
   void drop_unread(uint8_t result);
   /// Writes at most sizeof(ChainCode) bytes, which only equal codes have. Returns how many.
@@ -96,6 +105,7 @@ struct RecordedBody {
   int16_t op;
   uint8_t kinds;
   uint8_t parameters = 0;  // that the body reads
+  uint8_t length = 0;      // instructions of the short way
   std::vector<uint32_t> literals;
   std::vector<ChainCode::Instruction> instructions;  // the last one gives the result; none: the op stays with its kernel
 };
@@ -128,13 +138,14 @@ class ChainRegion {
 
   struct Mark {
     uint8_t inputs, literals, instructions;
+    int length;
   };
-  Mark mark() const { return {code.inputs, code.literals, code.instructions}; }
-  void rewind(Mark mark) { code.inputs = mark.inputs, code.literals = mark.literals, code.instructions = mark.instructions; }
+  Mark mark() const { return {code.inputs, code.literals, code.instructions, length}; }
+  void rewind(Mark mark) { code.inputs = mark.inputs, code.literals = mark.literals, code.instructions = mark.instructions, length = mark.length; }
 
   ChainCode code;
   float numbers[ChainCode::kMostInputs];  // of inputs of kind Number
-  bool has_short_way = false;  // a recorded body has a shorter way for ordinary numbers
+  int length = 0;  // instructions of the short way
 };
 
 struct GeneratedChain {

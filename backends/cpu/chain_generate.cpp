@@ -1,6 +1,7 @@
 // The function of a ChainCode. Two vectors of 16 elements go through all instructions side by side, for each instruction waits for the one
 // before; those that are left behind the last pair go through the same instructions with masked loads and stores. Numbers stay in registers
-// for the length of a call. Literals lie before the function, and are operands of instructions where they can.
+// for the length of a call. Literals lie before the function, and are operands of instructions where they can. Vectors that do not pass a Guard
+// go through the long way, behind the function's end, from their loads on: the short way stores nothing before its last Guard.
 // compile: small, no-exceptions (runs once for each code)
 #include "backends/cpu/chain_code.h"
 
@@ -18,6 +19,7 @@ using A = VectorAssembler;
 using Do = ChainCode::Do;
 using Input = ChainCode::Input;
 using Instruction = ChainCode::Instruction;
+using Way = ChainCode::Way;
 
 // By Do, up to Round.
 constexpr A::Op kOps[] = {
@@ -36,19 +38,21 @@ constexpr A::Op kSelect{A::Map::k0F38, A::Prefix::k66, 0x65}, kCompare{A::Map::k
 constexpr int kShort = 16;
 
 // How registers are spent: on two vectors at once, on literals.
-struct Way {
+struct Spending {
   int abreast, literals;
 };
 
 class Generator {
  public:
-  Generator(const ChainCode& code, uint8_t* to, size_t room, Way way) : code_(code), a_(to, room), way_(way) {}
+  Generator(const ChainCode& code, uint8_t* to, size_t room, Spending spending) : code_(code), a_(to, room), spending_(spending) {}
 
   GeneratedChain write() {
     for (int i = 0; i < code_.literals; i++) a_.data(code_.literal[i]);
     a_.align();
     const size_t entry = a_.size();
-    find_last_uses();
+    number_pointers();
+    const bool guarded = std::any_of(code_.instruction, code_.instruction + code_.instructions, [](const Instruction& i) { return i.what == Do::Guard; });
+    plan(guarded ? Way::Short : Way::Long);
     for (int p = 0; p < pointers_ && p < kMostPointers; p++)
       if (const int stream = stream_of_[p]; stream >= 0 && stream < kBases) a_.load_pointer(kBase[stream], A::rdi, p);
     keep_numbers();
@@ -56,15 +60,19 @@ class Generator {
     a_.compare_index(A::rsi);
     const size_t none = a_.jump(A::Jump::IfNotBelow);
     const size_t loop = a_.size();
-    write_body(ChainCode::kFirstOfPair, way_.abreast);
-    a_.add_to_index(uint8_t(16 * way_.abreast));
-    if (way_.abreast == 1) write_body(ChainCode::kSecondOfPair, 1), a_.add_to_index(16);
+    write_body(ChainCode::kFirstOfPair, spending_.abreast);
+    const size_t first_guards = guards_, first_end = a_.size();
+    a_.add_to_index(uint8_t(16 * spending_.abreast));
+    if (spending_.abreast == 1) write_body(ChainCode::kSecondOfPair, 1);
+    const size_t second_end = a_.size();
+    if (spending_.abreast == 1) a_.add_to_index(16);
     a_.compare_index(A::rsi);
     a_.jump(A::Jump::IfBelow, loop);
     a_.land(none);
     a_.test(A::rdx);
     const size_t no_rest = a_.jump(A::Jump::IfZero);
     const size_t rest = a_.size();
+    if (guarded) plan(Way::Long);
     a_.kmovw(kRestMask, A::rdx);
     write_body(ChainCode::kRest, 1);
     a_.add_to_index(16);
@@ -73,6 +81,8 @@ class Generator {
     a_.land(no_rest);
     a_.vzeroupper();
     a_.ret();
+    if (first_guards > 0) write_long_way(0, first_guards, ChainCode::kFirstOfPair, spending_.abreast, first_end);
+    if (guards_ > first_guards) write_long_way(first_guards, guards_, ChainCode::kSecondOfPair, 1, second_end);
     return {failed_ || !a_.fits() ? 0 : a_.size(), entry};
   }
   int spare_registers() const { return spare_; }
@@ -85,22 +95,52 @@ class Generator {
   static constexpr int kMostPointers = ChainCode::kMostInputs + ChainCode::kMostOutputs;
   static constexpr int kValues = ChainCode::kFirstResult + ChainCode::kMost;
   static constexpr int kNever = -1;
+  static constexpr size_t kMostGuards = 32;
 
-  // Numbers the pointers that the loop follows, and finds the last reader of each value.
-  void find_last_uses() {
-    std::fill_n(last_use_, kValues, int16_t(kNever));
+  // The pointers that the loop follows.
+  void number_pointers() {
     for (int k = 0; k < code_.inputs; k++) stream_of_[pointers_++] = code_.input[k] >= Input::Memory ? int8_t(streams_++) : int8_t(-1);
     for (int i = 0; i < code_.instructions; i++) {
-      const Instruction instruction = ordered(i, ChainCode::kFirstOfPair);
-      for (int k = 0; k < ChainCode::operands(instruction.what); k++) {
-        last_use_[instruction.in[k]] = int16_t(i);
-        if (ChainCode::is_literal(instruction.in[k])) gain_[instruction.in[k]] += gain(instruction, k);
-      }
-      for (int n = std::popcount(instruction.stores); n > 0; n--) {
+      for (int n = std::popcount(code_.instruction[i].stores); n > 0; n--) {
         if (pointers_ == kMostPointers) return void(failed_ = true);
         stream_of_[pointers_++] = int8_t(streams_++);
       }
     }
+  }
+
+  // Finds the instructions of a way and the last reader of each value. Registers that literals may get are given to those of the first way.
+  void plan(Way way) {
+    way_ = way, last_guard_ = kNever;
+    for (int i = 0; i < code_.instructions; i++) {
+      const bool is_guard = way == Way::Short && code_.instruction[i].what == Do::Guard;
+      needed_[i] = is_guard || code_.instruction[i].stores != 0;
+      if (is_guard) last_guard_ = i;
+    }
+    code_.mark_needed(way, needed_);
+    std::fill_n(last_use_, kValues, int16_t(kNever));
+    for (int i = 0; i < code_.instructions; i++) {
+      if (!is_written(i)) continue;
+      const Instruction instruction = ordered(i, ChainCode::kFirstOfPair);
+      for (int k = 0; k < operands(instruction); k++) {
+        last_use_[instruction.in[k]] = int16_t(std::max<int>(last_use_[instruction.in[k]], i));
+        if (ChainCode::is_literal(instruction.in[k]) && !planned_) gain_[instruction.in[k]] += gain(instruction, k);
+      }
+      if (is_held(i)) last_use_[ChainCode::kFirstResult + i] = int16_t(last_guard_);
+    }
+    planned_ = true;
+  }
+  // In the short way a Select for rare elements is its first operand: another name of a literal, or a copy of a vector.
+  bool is_copy(const Instruction& instruction) const { return way_ == Way::Short && instruction.what == Do::Select && instruction.immediate == ChainCode::kRarely; }
+  bool is_name(const Instruction& instruction) const { return is_copy(instruction) && ChainCode::is_literal(instruction.in[0]) && instruction.stores == 0; }
+  bool is_written(int i) const { return needed_[i] && !is_name(code_.instruction[i]); }
+  // A result that is stored behind the last Guard.
+  bool is_held(int i) const { return i < last_guard_ && code_.instruction[i].stores != 0; }
+  int operands(const Instruction& instruction) const { return is_copy(instruction) ? 1 : ChainCode::operands(instruction.what); }
+
+  void write_long_way(size_t first, size_t last, ChainCode::Vector kind, int abreast, size_t back) {
+    for (size_t g = first; g < last; g++) a_.land(guard_[g]);
+    write_body(kind, abreast);
+    a_.jump_always(back);
   }
 
   // True of what registers hold for the length of a call.
@@ -125,7 +165,7 @@ class Generator {
       a_.load_pointer(A::r11, A::rdi, k);
       a_.vbroadcastss(register_[0][k] = register_[1][k] = take(vectors_), A::r11);
     }
-    for (int n = 0; n < way_.literals; n++) {
+    for (int n = 0; n < spending_.literals; n++) {
       const uint8_t value = uint8_t(std::max_element(gain_ + ChainCode::kFirstLiteral, gain_ + ChainCode::kFirstResult) - gain_);
       if (gain_[value] == 0) return;
       a_.vbroadcastss(register_[0][value] = register_[1][value] = take(vectors_), place(value));
@@ -170,7 +210,8 @@ class Generator {
     std::fill_n(loaded_[0], 2 * ChainCode::kMostInputs, false);
     int output = code_.inputs;
     for (int i = 0; i < code_.instructions && !failed_; i++) {
-      for (lane_ = 0; lane_ < abreast; lane_++) write_instruction(i, ChainCode::Vector(kind + lane_), output);
+      for (lane_ = 0; lane_ < abreast && is_written(i); lane_++) write_instruction(i, ChainCode::Vector(kind + lane_), output);
+      for (lane_ = 0; lane_ < abreast && i == last_guard_; lane_++) write_held();
       output += std::popcount(code_.instruction[i].stores);
     }
     lane_ = 0, vectors_ = vectors, masks_ = masks;
@@ -194,6 +235,8 @@ class Generator {
   // The instruction with its operands in the order of this kind of vector. Where order is nothing, a literal comes last.
   Instruction ordered(int i, ChainCode::Vector kind) const {
     Instruction instruction = code_.instruction[i];
+    for (int k = 0; way_ == Way::Short && k < ChainCode::operands(instruction.what); k++)
+      if (const auto* made = code_.made_by(Do::Select, instruction.in[k]); made && is_name(*made)) instruction.in[k] = made->in[0];
     const bool counts = ChainCode::has_order(instruction.what) && instruction.immediate != ChainCode::kEitherOrder;
     if ((counts && instruction.immediate >> kind & 1) || (ChainCode::commutes(instruction.what) && ChainCode::is_literal(instruction.in[0])))
       std::swap(instruction.in[0], instruction.in[1]);
@@ -203,23 +246,53 @@ class Generator {
   void write_instruction(int i, ChainCode::Vector kind, int output) {
     const Instruction instruction = ordered(i, kind);
     const uint8_t rest = kind == ChainCode::kRest ? kRestMask : 0;
-    const int operands = ChainCode::operands(instruction.what);
-    for (int k = 0; k < operands; k++) load(instruction.in[k], rest);
+    for (int k = 0; k < operands(instruction); k++) load(instruction.in[k], rest);
     borrowed_ = 0;
+    if (instruction.what == Do::Guard) return write_guard(instruction, i);
     const bool mask = ChainCode::gives_mask(instruction.what);
     const uint8_t d = ChainCode::is_fused(instruction.what) ? write_fused(instruction, i)
                       : instruction.what == Do::CopySign    ? write_copysign(instruction, i)
+                      : is_copy(instruction)                ? write_copy(instruction, i)
                                                             : write_plain(instruction, i);
     pool(mask) &= ~(1U << d);
     register_[lane_][ChainCode::kFirstResult + i] = d;
-    for (const uint8_t kind_of_store : {ChainCode::kInMemory, ChainCode::kPastCaches, ChainCode::kInBuffer})
-      if (instruction.stores & kind_of_store) store(output++, d, mask, kind_of_store == ChainCode::kPastCaches, rest);
+    if (!is_held(i)) write_stores(instruction, output, d, mask, rest);
     if (last_use_[ChainCode::kFirstResult + i] == kNever) pool(mask) |= 1U << d;
+  }
+
+  void write_stores(const Instruction& instruction, int output, uint8_t from, bool mask, uint8_t rest) {
+    for (const uint8_t kind : {ChainCode::kInMemory, ChainCode::kPastCaches, ChainCode::kInBuffer})
+      if (instruction.stores & kind) store(output++, from, mask, kind == ChainCode::kPastCaches, rest);
+  }
+
+  void write_guard(const Instruction& instruction, int i) {
+    const uint8_t mask = register_[lane_][instruction.in[0]];
+    a_.kortestw(mask, mask);
+    if (guards_ == kMostGuards) return void(failed_ = true);
+    guard_[guards_++] = a_.jump(A::Jump::IfNotBelow);
+    release(instruction, i);
+  }
+  void write_held() {
+    int output = code_.inputs;
+    for (int i = 0; i < last_guard_; i++) {
+      const Instruction& instruction = code_.instruction[i];
+      const uint8_t value = uint8_t(ChainCode::kFirstResult + i);
+      const bool mask = ChainCode::gives_mask(instruction.what);
+      if (is_held(i)) write_stores(instruction, output, register_[lane_][value], mask, 0);
+      if (is_held(i) && last_use_[value] == last_guard_) pool(mask) |= 1U << register_[lane_][value];
+      output += std::popcount(instruction.stores);
+    }
+  }
+
+  uint8_t write_copy(const Instruction& instruction, int i) {
+    const uint8_t d = own(instruction.in[0], i);
+    release(instruction, i);
+    return d;
   }
 
   // Frees the registers of operands that nothing reads any more, and those that literals had.
   void release(const Instruction& instruction, int reader) {
-    for (int k = 0; k < ChainCode::operands(instruction.what); k++)
+    for (int k = 0; k < operands(instruction); k++)
       if (const uint8_t value = instruction.in[k]; dies(value, reader)) pool(code_.is_mask(value)) |= 1U << register_[lane_][value];
     vectors_ |= borrowed_;
   }
@@ -307,7 +380,11 @@ class Generator {
 
   const ChainCode& code_;
   A a_;
-  const Way way_;
+  const Spending spending_;
+  Way way_ = Way::Long;  // of the body that is written
+  bool planned_ = false, needed_[ChainCode::kMost];
+  int last_guard_ = kNever;
+  size_t guard_[kMostGuards], guards_ = 0;  // jumps
   int lane_ = 0;    // of the vectors abreast
   int spare_ = 32;  // vectors that were never taken
   uint32_t vectors_ = UINT32_MAX, masks_ = 0x7e;  // registers that hold nothing: k1 to k6

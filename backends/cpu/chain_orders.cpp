@@ -55,10 +55,6 @@ class NanNumbers {
   uint8_t number_[ChainCode::kFirstResult + ChainCode::kMost] = {}, next_ = 1;
 };
 
-// A logarithm's kernel, which has a way of 24 instructions for ordinary numbers, takes 4.5 ns for a vector, all 35 instructions take 6.5. A
-// function of more instructions than this limit is faster when it is generated: softplus takes 18 ns, its kernel 21.
-constexpr int kLong = 48;
-
 // A step alone, on combinations of these numbers. Those of NaNs have the operand's number added.
 constexpr uint32_t kNumbers[] = {0x7fc00001, 0xffc00001, 0x7f800000, 0xbf400000, 0,          0xff800000, 0x80000000, 0x3f800000,
                                  0x41a00000, 0xc2d00000, 0x00000001, 0x80400000, 0x42b20000, 0x3e99999a, 0x7f7fffff, 0xff7fffff};
@@ -92,10 +88,11 @@ class Probe {
     const uint8_t values[] = {0, 1, 2}, result = region_.record(step_, values);
     if (result == ChainCode::kNone || result < ChainCode::kFirstResult) return;
     code.drop_unread(result);
-    if (region_.has_short_way && code.instructions < kLong) return;
     if (!code.is_mask(0) && !find_orders(cache)) return;  // where_ has no arithmetic
     body.parameters = uint8_t(code.inputs - step_.operands);
     body.literals.assign(code.literal, code.literal + code.literals);
+    bool needed[ChainCode::kMost];
+    body.length = uint8_t(code.mark_needed(uint8_t(ChainCode::kFirstResult + code.instructions - 1), ChainCode::Way::Short, needed));
     body.instructions.assign(code.instruction, code.instruction + code.instructions);
   }
 
@@ -197,7 +194,7 @@ const RecordedBody& RecordedBodies::of(const ChainStep& step, InnerKernel kernel
   for (int k = 0; k < step.operands; k++) combination = uint8_t(combination << 2 | (kinds[k] == Input::Mask ? 3 : int(kinds[k])));
   for (const RecordedBody& body : known_)
     if (body.op == step.op && body.kinds == combination) return body;
-  RecordedBody body{int16_t(step.op), combination, 0, {}, {}};
+  RecordedBody body{int16_t(step.op), combination, 0, 0, {}, {}};
   std::make_unique<Probe>(step, kernel, kinds)->ask(body, cache_);  // 12 KiB, which a small stack need not have
   return known_.emplace_back(std::move(body));
 }

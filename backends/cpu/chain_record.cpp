@@ -54,8 +54,6 @@ constexpr int kNegates = 4;
   return record_one(Do::MaskNot, m);
 }
 
-[[gnu::noinline]] bool note_short_way() noexcept { return recording->has_short_way = true; }
-
 // Bodies ask of a mask whether it differs from 0.
 [[gnu::noinline]] Recorded compare(Recorded a, Recorded b, int predicate, bool floats) noexcept {
   if (predicate == kEqual && a.is_value && !b.is_value && recording->code.is_mask(uint8_t(a.bits))) return negate(a);
@@ -84,6 +82,11 @@ constexpr int kNegates = 4;
   return {recording->code.add(Do::Select, if_not, if_set, uint8_t(mask.bits), 0), 1};
 }
 
+[[gnu::noinline]] bool guard(Recorded mask) noexcept {
+  record_one(Do::Guard, mask);
+  return false;  // a body records its long way
+}
+
 }  // namespace
 }  // namespace tessera::tensor::cpu
 
@@ -102,8 +105,8 @@ using tessera::tensor::cpu::both;
 using tessera::tensor::cpu::choose;
 using tessera::tensor::cpu::compare;
 using tessera::tensor::cpu::Do;
+using tessera::tensor::cpu::guard;
 using tessera::tensor::cpu::negate;
-using tessera::tensor::cpu::note_short_way;
 using tessera::tensor::cpu::record;
 using tessera::tensor::cpu::record_one;
 using tessera::tensor::cpu::Recorded;
@@ -134,10 +137,6 @@ using RebindToUnsigned = ScalableTag<MakeUnsigned<TFromD<D>>>;
 template <class T>
 Vector<T> NoRecord() {
   return {tessera::tensor::cpu::kNoRecord};
-}
-inline bool AnyOfSome() {
-  note_short_way();
-  return true;
 }
 template <class D>
 Vec<D> Set(D, TFromD<D> x) {
@@ -260,6 +259,14 @@ Truth<T> Xor(Truth<T> a, Truth<T> b) {
 template <class T>
 Vector<T> IfThenElse(Truth<T> m, Vector<T> yes, Vector<T> no) {
   return {choose(m.r, yes.r, no.r)};
+}
+template <class T>
+bool UsuallyAll(Truth<T> m) {
+  return guard(m.r);
+}
+template <class T>
+Vector<T> IfThenElseRarely(Truth<T> m, Vector<T> yes, Vector<T> no) {
+  return {record(Do::Select, no.r, yes.r, m.r, tessera::tensor::cpu::ChainCode::kRarely)};
 }
 // Of doubles only.
 template <class D>

@@ -1,3 +1,5 @@
+// Plans of transforms: factors, twiddles, the order of passes.
+// compile: small (a plan is made once and kept)
 #include "backends/cpu/fft_plan.h"
 
 #include <algorithm>

@@ -75,12 +75,12 @@ HWY_INLINE L<T> logarithm(L<T> x) {
   using Limits = std::numeric_limits<T>;
   const Tag<T> d;
   const hn::RebindToUnsigned<Tag<T>> du;
-  const bool plain = !any(!((x >= L<T>(Limits::min())) && (x <= L<T>(Limits::max()))));
+  const bool plain = usually_all((x >= L<T>(Limits::min())) && (x <= L<T>(Limits::max())));
   L<T> scaled = x, bias = L<T>(double(uint64_t(1) << K::kMantissa) + K::kBias);
   if (!plain) [[unlikely]] {  // denormals
     const LaneMask<T> small = x < L<T>(Limits::min());
-    scaled = select(small, x * L<T>(double(uint64_t(1) << K::kMantissa)), x);
-    bias = select(small, bias + L<T>(double(K::kMantissa)), bias);
+    scaled = select_rarely(small, x * L<T>(double(uint64_t(1) << K::kMantissa)), x);
+    bias = select_rarely(small, bias + L<T>(double(K::kMantissa)), bias);
   }
   // The exponent is read as if the mantissa began at sqrt(1/2), and becomes a number below 2^mantissa's last place.
   const auto bits = hn::BitCast(du, scaled.v);
@@ -91,9 +91,9 @@ HWY_INLINE L<T> logarithm(L<T> x) {
   const auto power = hn::ShiftLeft<K::kMantissa>(hn::Sub(exponent, hn::Set(du, typename K::Bits(K::kBias))));
   L<T> result = log_of_parts<kBase2>(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0));
   if (!plain) [[unlikely]] {
-    result = select(x == L<T>(0.0), L<T>(-HUGE_VAL), result);
-    result = select(x < L<T>(0.0), L<T>(NAN), result);
-    result = select(is_nan(x) || (x == L<T>(HUGE_VAL)), x, result);
+    result = select_rarely(x == L<T>(0.0), L<T>(-HUGE_VAL), result);
+    result = select_rarely(x < L<T>(0.0), L<T>(NAN), result);
+    result = select_rarely(is_nan(x) || (x == L<T>(HUGE_VAL)), x, result);
   }
   return result;
 }

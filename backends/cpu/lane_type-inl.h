@@ -71,7 +71,16 @@ HWY_INLINE L<float> in_doubles(const F&, L<float>, More...) {
 }
 template <class T>
 [[gnu::always_inline]] HWY_INLINE bool any(LaneMask<T>) {
-  return hn::AnyOfSome();
+  return true;
+}
+// Generated loops keep both ways (ChainCode::Do::Guard).
+template <class T>
+HWY_INLINE bool usually_all(LaneMask<T> mask) {
+  return hn::UsuallyAll(mask.m);
+}
+template <class T>
+HWY_INLINE L<T> select_rarely(LaneMask<T> c, L<T> a, Also<T> b) {
+  return hn::IfThenElseRarely(c.m, a.v, b.v);
 }
 HWY_INLINE L<float> scale_by_power(L<float> x, L<float> n) { return hn::ScaleByPower(x.v, n.v); }
 #else
@@ -123,6 +132,18 @@ template <class T>
 HWY_INLINE L<T> select(LaneMask<T> c, L<T> a, Also<T> b) {
   return hn::IfThenElse(c.m, a.v, b.v);
 }
+#ifndef TS_RECORDED_LANES
+/// True of all elements, for nearly all vectors: the condition of a short way.
+template <class T>
+HWY_INLINE bool usually_all(LaneMask<T> mask) {
+  return !any(!mask);
+}
+/// select behind a usually_all that was false. Where it was true, all of the result is b.
+template <class T>
+HWY_INLINE L<T> select_rarely(LaneMask<T> c, L<T> a, Also<T> b) {
+  return select(c, a, b);
+}
+#endif
 template <class T>
 HWY_INLINE LaneMask<T> differ(LaneMask<T> a, LaneMask<T> b) {
   return {hn::Xor(a.m, b.m)};

@@ -65,6 +65,8 @@ class VectorAssembler {
   // Of mask registers.
   void kandw(Mask d, Mask a, Mask b) { bytes({0xC5, uint8_t(0x84 | (~a & 15) << 3), 0x41, modrm(3, d, b)}); }
   void kxorw(Mask d, Mask a, Mask b) { bytes({0xC5, uint8_t(0x84 | (~a & 15) << 3), 0x47, modrm(3, d, b)}); }
+  /// Jump::IfNotBelow follows if not all of the 16 bits are set.
+  void kortestw(Mask a, Mask b) { bytes({0xC5, 0xF8, 0x98, modrm(3, a, b)}); }
   void knotw(Mask d, Mask a) { bytes({0xC5, 0xF8, 0x44, modrm(3, d, a)}); }
   void vzeroupper() { bytes({0xC5, 0xF8, 0x77}); }
 
@@ -87,6 +89,7 @@ class VectorAssembler {
     bytes({0x0F, uint8_t(kind)}), number(int(to) - int(size() + 4));
     return size();
   }
+  void jump_always(size_t to) { byte(0xE9), number(int(to) - int(size() + 4)); }
   void land(size_t jump) {
     const int32_t distance = int32_t(size() - jump);
     if (fits()) std::memcpy(begin_ + jump - 4, &distance, 4);
