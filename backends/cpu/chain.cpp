@@ -413,7 +413,7 @@ class Chain {
         const Work& work = chain_.work_[i];
         const int step = index(work);
         const bool mask = work.step->dtype == kBool, read = chain_.last_use_[step] >= end;
-        if (work.step->to) store(work, work.past_caches && !mask ? ChainCode::kPastCaches : ChainCode::kInMemory);
+        if (work.step->to && !is_overwritten(i)) store(work, work.past_caches && !mask ? ChainCode::kPastCaches : ChainCode::kInMemory);
         if (work.reduced || (read && work.buffer >= 0)) store(work, ChainCode::kInBuffer);
       }
       region.inputs = code.code.inputs;
@@ -425,6 +425,14 @@ class Chain {
 
    private:
     int index(const Work& work) const { return int(work.step - chain_.call_.steps.data()); }
+
+    // True if a later step of the region writes the same elements.
+    bool is_overwritten(size_t i) const {
+      const ChainStep& step = *chain_.work_[i].step;
+      return std::any_of(chain_.work_.begin() + int64_t(i) + 1, chain_.work_.begin() + int64_t(region.last), [&](const Work& later) {
+        return later.step->to == step.to && later.step->to_block == step.to_block && item_size(later.step->dtype) == item_size(step.dtype);
+      });
+    }
 
     void store(const Work& work, ChainCode::Store kind) {
       code.code.instruction[value_of_[index(work)] - ChainCode::kFirstResult].stores |= kind;
