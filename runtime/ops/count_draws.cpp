@@ -1,5 +1,5 @@
 // Draws of counts: Poisson and binomial distributions, each element by its own parameters.
-// compile: few-inlines (loops of its own, seldom run)
+// compile: small (draws by rejection spend their time in logarithms and powers)
 #include "runtime/ops.h"
 #include "runtime/ops/draw_formulas.h"
 #include "runtime/ops/entry.h"

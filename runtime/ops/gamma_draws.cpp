@@ -1,5 +1,5 @@
 // Draws of gamma and Dirichlet distributions, and what a draw moves by when the distribution's parameter does.
-// compile: few-inlines (loops of its own, seldom run)
+// compile: small (draws by rejection spend their time in logarithms and powers)
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,5 @@
 // Counts: Poisson, binomial and geometric numbers.
+// compile: small (draws by rejection spend their time in logarithms and powers)
 #include <cmath>
 
 #include "stdlib/numpy/native/draws.h"

@@ -1,4 +1,5 @@
 // numpy._random.Draws: a generator that fills tensors. Shapes, ranges and names of arguments are the scripts' part.
+// compile: small (its functions read arguments, draws are elsewhere)
 #include "stdlib/numpy/native/random_module.h"
 
 #include <sys/random.h>
