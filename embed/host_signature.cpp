@@ -1,4 +1,5 @@
 #include "embed/host_signature.h"
+// compile: small (a signature is read once)
 
 #include <algorithm>
 #include <memory>

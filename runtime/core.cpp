@@ -1,4 +1,5 @@
 // Names, conversions and messages of the small types: error kinds, dtypes, devices, shapes.
+// compile: small (texts and facts of types, which an op asks seldom)
 #include <algorithm>
 #include <charconv>
 #include <numeric>

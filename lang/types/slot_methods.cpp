@@ -1,4 +1,5 @@
 // Special methods of native types as attributes: `[].__len__`, `int.__add__`, hasattr(x, '__iter__').
+// compile: small (explicit calls of what operators and slots do)
 //
 // Each calls the slot of the type that owns the method, not of the object's own type: super().__len__() in a subclass
 // of list must reach the list's.

@@ -142,11 +142,16 @@ bool is_sequence_case(BinaryOp op, const Value& left) {
 bool has_own(const Value* method) {
   return method != nullptr && !method->is_undefined() && !is_native_method(*method);
 }
+// A script's method, also behind a slot that a native has put in its place (TypeSlots::adjust).
+bool has_own(Interpreter& in, const Type* type, BinaryOp op, bool reflected) {
+  if (const Value* const found = binary_special(in, type, op, reflected)) return has_own(found);
+  return type->slots.adjust != nullptr && (type->type_flags & kScriptClass) != 0 && reflected && has_own(&type_lookup(type, reflected_name(in, op)));
+}
 bool right_before_sequence(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_sequence_case(op, left) || (is_of_script(left) && !keeps_sequence_slot(in, op, left))) return false;
   // A class below deque or array.array has CPython's slots of sequences alone, unless it defines the method itself.
   if (is_sequence_case(op, right) || is_below_native_sequence(right))
-    return is_of_script(right) && has_own(binary_special(in, right.as_object()->type, op, true));
+    return is_of_script(right) && has_own(in, right.as_object()->type, op, true);
   return is_of_script(right) || is_str(left) || is_list(left) || is_tuple(left);  // natives know no other sequence
 }
 
@@ -169,7 +174,7 @@ bool leaves_to_left(Interpreter& in, const Value& left, const Value& right) {
 bool is_right_alone(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_of_script(right)) return false;
   const Type *const a = type_of(in, left), *const b = right.as_object()->type;
-  return has_own(binary_special(in, b, op, true)) && is_wider_number(in, a, b) && !has_own(binary_special(in, a, op, false));
+  return has_own(in, b, op, true) && is_wider_number(in, a, b) && !has_own(in, a, op, false);
 }
 
 // So `[1] += x` asks x first. Subclasses have list's __iadd__ as a number's method; an __imul__ only where it is their own.

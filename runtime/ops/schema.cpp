@@ -1,4 +1,5 @@
 // Reading schema strings. They are our own, so an error in one is a bug that the registry's test finds.
+// compile: small (a schema is read once)
 #include "runtime/ops/schema.h"
 
 #include "runtime/error.h"

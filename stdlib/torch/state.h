@@ -102,6 +102,7 @@ struct TorchState {
   const OpEntry* unary_ops[3] = {};    // by UnaryOp
   const OpEntry* compare_ops[6] = {};  // by CompareOp
   const OpEntry* reciprocal = nullptr;
+  void* array_calls = nullptr;  // ArrayCalls of numpy, once it is imported: stdlib/numpy/native/array_calls.cpp
   uint32_t modes = 0;  // who stands at the door of ops: DoorMode in torch_function.h
   AutocastModes autocast;
   FunctionModes function_modes;

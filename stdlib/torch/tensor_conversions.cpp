@@ -1,4 +1,5 @@
 // Methods that give a tensor with another dtype, on another device, or as an array of numpy.
+// compile: small (tolist and item of objects apart, conversions are rare)
 #include "stdlib/torch/tensor_methods.h"
 
 #include "lang/core/object_cast.h"

@@ -1,4 +1,5 @@
 #include "stdlib/torch/tensor_cycles.h"
+// compile: small (runs when cycles are sought)
 
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"

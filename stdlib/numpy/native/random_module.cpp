@@ -8,6 +8,7 @@
 
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "stdlib/numpy/native/array_calls.h"
 #include "stdlib/numpy/native/draws.h"
 #include "stdlib/numpy/native/sums.h"
 #include "stdlib/python/native/support.h"
@@ -293,6 +294,7 @@ void fill_numpy_random(Interpreter& in, Module& module) {
   set_member(in, module, "Draws", Value(type));
   in.def(module, "pairwise_sum(t, axes)", "The sum along axes, in NumPy's order.", pairwise_sum);
   in.def(module, "fresh_words()", "Words that no seed decides.", fresh_words);
+  add_array_calls(in, module);
   in.def(module, "derived_words(entropy, count, pool_size)", "The words of a SeedSequence.", derived_words);
 }
 
