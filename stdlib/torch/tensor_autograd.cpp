@@ -1,4 +1,5 @@
 // Methods of a tensor for autograd: backward, detaching, hooks.
+// compile: small (what a call sets or hands on costs more)
 #include "stdlib/torch/tensor_methods.h"
 
 #include "lang/core/protocol.h"

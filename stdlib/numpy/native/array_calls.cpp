@@ -37,9 +37,9 @@ struct ArrayCalls {
   Value dtypes[kDTypeCount];
   Value truths[2];
   Str *tensor = nullptr, *base = nullptr, *value = nullptr;
-  Type* ufunc = nullptr;
+  Type *ufunc = nullptr, *iterator = nullptr;
   const OpEntry* ufuncs[32] = {};
-  TypeSlots of_arrays, of_scalars, of_ufuncs;  // the slots that the scripts' methods have
+  TypeSlots of_arrays, of_scalars, of_ufuncs, of_dtypes;  // the slots that the scripts' methods have
   int notice = 1;                   // 0: no error is noticed, 1: warnings, 2: more than warnings
 };
 
@@ -111,15 +111,23 @@ bool give(Interpreter& in, const ArrayCalls& s, Tensor t, Value& answer) {
   return !answer.is_undefined();
 }
 
+// False where an element is no finite number, or where their sum is none. In vectors that every machine has.
 template <class T>
 bool finite_run(const T* x, int64_t n) {
-  T sums[8] = {};
+  using Vector [[gnu::vector_size(16)]] = T;
+  constexpr int kEach = int(sizeof(Vector) / sizeof(T)), kStep = 8 * kEach;
+  Vector sums[8] = {}, next;
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; ++k) sums[k] += x[i + k] * T{0};
-  for (; i < n; ++i) sums[0] += x[i] * T{0};
+  for (; i + kStep <= n; i += kStep)
+    for (int k = 0; k < 8; ++k) {
+      std::memcpy(&next, x + i + k * kEach, sizeof next);
+      sums[k] += next;
+    }
+  T sum = 0;
   for (int k = 1; k < 8; ++k) sums[0] += sums[k];
-  return sums[0] == 0;
+  for (int k = 0; k < kEach; ++k) sum += sums[0][k];
+  for (; i < n; ++i) sum += x[i];
+  return std::isfinite(sum);
 }
 
 // Whether there is nothing to report about a result.
@@ -180,6 +188,32 @@ bool takes(BinaryOp op, DType a, DType b) {
   }
 }
 
+bool are_alike(const Tensor& a, const Tensor& b) {
+  return a.dim() > 0 && a.is_contiguous() && b.is_contiguous() && std::ranges::equal(a.sizes(), b.sizes());
+}
+
+// & | ^ of truths, eight at a time. Without `b`: of each and true.
+bool join_truths(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Tensor& a, const Tensor* b, Value& answer) {
+  Tensor made = Tensor::empty(a.sizes(), kBool);
+  const char *const x = a.bytes(), *const y = b != nullptr ? b->bytes() : nullptr;
+  char* const to = made.bytes();
+  const int64_t n = a.numel();
+  uint64_t p = 0, q = 0x0101010101010101;
+  for (int64_t i = 0; i < n; i += 8) {
+    const size_t size = size_t(std::min<int64_t>(8, n - i));
+    if (size == 8) std::memcpy(&p, x + i, 8);
+    else std::memcpy(&p, x + i, size);
+    if (y != nullptr) {
+      if (size == 8) std::memcpy(&q, y + i, 8);
+      else std::memcpy(&q, y + i, size);
+    }
+    p = op == BinaryOp::And ? p & q : op == BinaryOp::Or ? p | q : p ^ q;
+    if (size == 8) std::memcpy(to + i, &p, 8);
+    else std::memcpy(to + i, &p, size);
+  }
+  return answer = new_array(in, s, std::move(made)), true;
+}
+
 bool array_binary(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Value& self, const Value& other, bool reflected, Value& answer) {
   const Tensor* const t = tensor_in(s, self);
   if (t == nullptr) return false;
@@ -187,6 +221,7 @@ bool array_binary(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Value
   const bool look = op == BinaryOp::TrueDiv || op == BinaryOp::MatMul;
   if (const Tensor* const u = tensor_in(s, other)) {
     if (reflected || !takes(op, t->dtype(), u->dtype())) return false;
+    if (t->dtype() == kBool && are_alike(*t, *u)) return attempt(in, [&] { return join_truths(in, s, op, *t, u, answer); });
     const auto run = state.binary_ops[size_t(op)]->fast.binary;
     return attempt(in, [&] {
       if (op == BinaryOp::MatMul && (t->dim() == 0 || u->dim() == 0)) return false;
@@ -248,6 +283,8 @@ Value unary_slot(Interpreter& in, UnaryOp op, const Value& self) {
   const bool fits = t != nullptr && (op == UnaryOp::Neg ? takes(BinaryOp::Add, t->dtype(), t->dtype())
                                                         : op == UnaryOp::Invert && takes(BinaryOp::And, t->dtype(), t->dtype()));
   Value answer;
+  if (fits && t->dtype() == kBool && are_alike(*t, *t) && attempt(in, [&] { return join_truths(in, s, BinaryOp::Xor, *t, nullptr, answer); }))
+    return answer;
   if (fits && attempt(in, [&] { return give(in, s, torch_state(in).unary_ops[size_t(op)]->fast.unary(*t), answer); })) return answer;
   return s.of_arrays.unary(in, op, self);
 }
@@ -314,6 +351,17 @@ Value scalar_compare(Interpreter& in, CompareOp op, const Value& self, const Val
   return s.of_scalars.compare(in, op, self, other);
 }
 
+// dtype == scalar class, or another of the usual dtypes.
+Value dtype_compare(Interpreter& in, CompareOp op, const Value& self, const Value& other) {
+  const ArrayCalls& s = calls(in);
+  if ((op == CompareOp::Eq || op == CompareOp::Ne) && other.is_object())
+    for (size_t i = 0; i < size_t(kDTypeCount); ++i)
+      if (s.scalars[i] != nullptr && (other.is(s.dtypes[i]) || other.as_object() == s.scalars[i]))
+        for (size_t k = 0; k < size_t(kDTypeCount); ++k)
+          if (self.is(s.dtypes[k])) return Value::boolean((i == k) == (op == CompareOp::Eq));
+  return s.of_dtypes.compare(in, op, self, other);
+}
+
 // ---- Indices -----------------------------------------------------------------------------------------------------------
 
 struct Layout {
@@ -362,7 +410,7 @@ bool view_of_key(Interpreter& in, const Tensor& t, const Value& key, Layout& out
       out.sizes.push_back(n), out.strides.push_back(strides[axis] * step), out.is_element = false;
       ++axis;
     } else if (k.is_none()) {
-      out.sizes.push_back(1), out.strides.push_back(0), out.is_element = false;
+      out.sizes.push_back(1), out.strides.push_back(-1), out.is_element = false;
     } else if (k.is(in.ellipsis)) {
       out.is_element = false;
       whole(axis + dims - named);
@@ -371,6 +419,8 @@ bool view_of_key(Interpreter& in, const Tensor& t, const Value& key, Layout& out
     }
   }
   whole(dims);
+  for (size_t d = out.sizes.size(); d-- > 0;)  // a new axis has the stride that views of tensors give it
+    if (out.strides[d] == -1) out.strides[d] = d + 1 < out.sizes.size() ? out.sizes[d + 1] * out.strides[d + 1] : 1;
   return true;
 }
 
@@ -488,6 +538,32 @@ int64_t length_slot(Interpreter& in, const Value& self) {
   return t != nullptr && t->dim() > 0 ? t->sizes()[0] : s.of_arrays.length(in, self);
 }
 
+// ---- Iteration ---------------------------------------------------------------------------------------------------------
+
+// Walks over the first axis of a plain array.
+struct ArrayIterator : Object {
+  Value array;
+  int64_t at = 0;
+};
+
+bool next_item(Interpreter& in, const Value& self, Value& out) {
+  auto* const it = known_cast<ArrayIterator>(self);
+  if (it->array.is_undefined()) return false;
+  if (it->at >= length(in, it->array)) return it->array = Value(), false;
+  out = get_item_slot(in, it->array, Value::integer(it->at++));
+  return true;
+}
+
+Value iter_slot(Interpreter& in, const Value& self) {
+  const ArrayCalls& s = calls(in);
+  const Tensor* const t = tensor_in(s, self);
+  if (t == nullptr) return s.of_arrays.iter(in, self);
+  if (t->dim() == 0) throw_error(ErrorKind::TypeError, "iteration over a 0-d array");
+  auto* const made = make_object<ArrayIterator>(in, s.iterator);
+  made->array = self;
+  return Value::adopt(made);
+}
+
 // ---- Functions ---------------------------------------------------------------------------------------------------------
 
 using Quick = bool (*)(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer);
@@ -526,7 +602,17 @@ bool quick_transposed(Interpreter& in, const ArrayCalls& s, const Args& args, Va
   if (t == nullptr || !is_usual(s, args[0])) return false;
   const Dims sizes(t->sizes()), strides(t->strides());
   Dims back_sizes, back_strides;
-  for (size_t d = sizes.size(); d-- > 0;) back_sizes.push_back(sizes[d]), back_strides.push_back(strides[d]);
+  if (args.count > 1) {
+    if (args.count - 1 != sizes.size() || sizes.size() > 8) return false;
+    uint32_t seen = 0;
+    for (uint32_t i = 1; i < args.count; ++i) {
+      if (!args[i].is_int() || args[i].as_int() < 0 || args[i].as_int() >= t->dim() || (seen >> args[i].as_int() & 1) != 0) return false;
+      seen |= uint32_t{1} << args[i].as_int();
+      back_sizes.push_back(sizes[size_t(args[i].as_int())]), back_strides.push_back(strides[size_t(args[i].as_int())]);
+    }
+  } else {
+    for (size_t d = sizes.size(); d-- > 0;) back_sizes.push_back(sizes[d]), back_strides.push_back(strides[d]);
+  }
   return attempt(in, [&] { return answer = new_view(in, s, args[0], t->view_of(back_sizes, back_strides)), true; });
 }
 
@@ -747,7 +833,12 @@ bool filled(Interpreter& in, const ArrayCalls& s, const Args& args, double value
   if (sizes.size() > 16 || !std::ranges::all_of(sizes, [](int64_t n) { return n >= 0; })) return false;
   return attempt(in, [&] {
     Tensor made = Tensor::empty(sizes, kFloat64);
-    std::fill_n(static_cast<double*>(made.data_ptr()), made.numel(), value);
+    auto* const to = static_cast<double*>(made.data_ptr());
+    if (value != 0) {
+      for (int64_t i = 0; i < made.numel(); ++i) to[i] = value;
+    } else if (made.numel() != 0) {
+      std::memset(to, 0, made.nbytes());
+    }
     return answer = new_array(in, s, std::move(made)), true;
   });
 }
@@ -802,6 +893,188 @@ bool quick_reshape(Interpreter& in, const ArrayCalls& s, const Args& args, Value
   return attempt(in, [&] { return answer = new_view(in, s, args[0], t->view_of(sizes, strides)), true; });
 }
 
+// The flat doubles of a plain array; null where it is none.
+const double* doubles_in(const ArrayCalls& s, const Value& v, int64_t& count) {
+  const Tensor* const t = tensor_in(s, v);
+  if (t == nullptr || t->dim() != 1 || t->dtype() != kFloat64 || !t->is_contiguous()) return nullptr;
+  count = t->numel();
+  return static_cast<const double*>(t->data_ptr());
+}
+
+// The first place of the greatest or least double, which is that of the first NaN.
+bool place(Interpreter& in, const ArrayCalls& s, const Args& args, double sign, Value& answer) {
+  constexpr int64_t kShort = 64;
+  const Tensor* const t = tensor_in(s, args[0]);
+  if (t == nullptr || t->dtype() != kFloat64 || !t->is_contiguous() || t->numel() == 0) return false;
+  std::optional<Dims> axis;
+  if (!axis_of(args, *t, axis) || (axis && (*axis)[0] != t->dim() - 1)) return false;
+  const int64_t n = axis ? t->sizes()[size_t(t->dim() - 1)] : t->numel(), rows = t->numel() / n;
+  if (n > kShort) return reduce_by(in, s, args, sign > 0 ? "argmax" : "argmin", false, answer);
+  return attempt(in, [&] {
+    Tensor made = Tensor::empty(axis ? Ints(t->sizes().data(), size_t(t->dim() - 1)) : Ints(), kInt64);
+    const auto* x = static_cast<const double*>(t->data_ptr());
+    for (int64_t row = 0; row < rows; ++row, x += n) {
+      int64_t best = 0;
+      for (int64_t i = 0; i < n && x[best] == x[best]; ++i)
+        if (!(sign * x[i] <= sign * x[best])) best = i;
+      static_cast<int64_t*>(made.data_ptr())[row] = best;
+    }
+    return give(in, s, std::move(made), answer);
+  });
+}
+bool quick_argmax(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) { return place(in, s, args, 1, answer); }
+bool quick_argmin(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) { return place(in, s, args, -1, answer); }
+
+bool quick_prod(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  return args.count == 1 && doubles_in(s, args[0], n) != nullptr && reduce_by(in, s, args, "prod", false, answer);
+}
+
+bool quick_count(Interpreter&, const ArrayCalls& s, const Args& args, Value& answer) {
+  const Tensor* const t = tensor_in(s, args[0]);
+  if (t == nullptr || t->dtype() != kBool || !t->is_contiguous()) return false;
+  const char* const x = t->bytes();
+  int64_t count = 0, i = 0;
+  for (const int64_t n = t->numel(); i < n;) {
+    uint64_t lanes = 0, word;
+    for (int k = 0; k < 255 && i + 8 <= n; ++k, i += 8) std::memcpy(&word, x + i, 8), lanes += word;
+    for (int k = 0; k < 8; ++k) count += int64_t(lanes >> 8 * k & 255);
+    if (i + 8 > n)
+      for (; i < n; ++i) count += x[i] != 0;
+  }
+  return answer = Value::integer(count), true;
+}
+
+bool quick_take(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  const Tensor* const t = tensor_in(s, args[0]);
+  const Tensor* const k = tensor_in(s, args[1]);
+  if (t == nullptr || k == nullptr || k->dtype() != kInt64 || k->dim() == 0) return false;
+  Tensor made;
+  return attempt(in, [&] { return take_places(*t, *k, made) && give(in, s, std::move(made), answer); });
+}
+
+// Copies of parts of flat doubles behind each other: f(to) fills an array of `count`.
+template <class F>
+bool new_doubles(Interpreter& in, const ArrayCalls& s, int64_t count, Value& answer, F&& f) {
+  return attempt(in, [&] {
+    Tensor made = Tensor::empty(Dims{count}, kFloat64);
+    f(static_cast<double*>(made.data_ptr()));
+    return answer = new_array(in, s, std::move(made)), true;
+  });
+}
+
+bool quick_roll(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  const double* const x = doubles_in(s, args[0], n);
+  if (x == nullptr || n == 0 || !args[1].is_int()) return false;
+  const int64_t by = ((args[1].as_int() % n) + n) % n;
+  return new_doubles(in, s, n, answer, [&](double* to) {
+    std::memcpy(to + by, x, size_t(n - by) * 8);
+    std::memcpy(to, x + n - by, size_t(by) * 8);
+  });
+}
+
+bool quick_tile(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  const double* const x = doubles_in(s, args[0], n);
+  if (x == nullptr || n == 0 || !args[1].is_int() || args[1].as_int() < 0 || args[1].as_int() > (1 << 20)) return false;
+  const int64_t times = args[1].as_int();
+  return new_doubles(in, s, n * times, answer, [&](double* to) {
+    for (int64_t k = 0; k < times; ++k) std::memcpy(to + k * n, x, size_t(n) * 8);
+  });
+}
+
+bool quick_repeat(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  const double* const x = doubles_in(s, args[0], n);
+  if (x == nullptr || !args[1].is_int() || args[1].as_int() < 0 || args[1].as_int() > (1 << 20)) return false;
+  const int64_t times = args[1].as_int();
+  return new_doubles(in, s, n * times, answer, [&](double* to) {
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t k = 0; k < times; ++k) *to++ = x[i];
+  });
+}
+
+bool quick_clip(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  const double* const x = doubles_in(s, args[0], n);
+  if (x == nullptr || !args[1].is_float() || !args[2].is_float()) return false;
+  const double low = args[1].as_float(), high = args[2].as_float();
+  if (!(low <= high) || n > kLookedAt) return false;
+  return new_doubles(in, s, n, answer, [&](double* to) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double raised = x[i] < low ? low : x[i];
+      to[i] = raised > high ? high : raised;
+    }
+  });
+}
+
+bool quick_searchsorted(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n;
+  const double* const x = doubles_in(s, args[0], n);
+  if (x == nullptr || !args[1].is_float() || args[1].as_float() != args[1].as_float()) return false;
+  int64_t low = 0;
+  while (low < n) {
+    const int64_t middle = low + (n - low) / 2;
+    if (x[middle] < args[1].as_float()) low = middle + 1;
+    else n = middle;
+  }
+  return answer = boxed(in, s.scalars[size_t(kInt64)], Value::integer(low)), true;
+}
+
+bool quick_nonzero(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  const Tensor* const t = tensor_in(s, args[0]);
+  Value count;
+  if (t == nullptr || t->dim() != 1 || !quick_count(in, s, args, count)) return false;
+  return attempt(in, [&] {
+    Tensor made = Tensor::empty(Dims{count.as_int()}, kInt64);
+    auto* const to = static_cast<int64_t*>(made.data_ptr());
+    const char* const x = t->bytes();
+    for (int64_t i = 0, at = 0; at < count.as_int(); ++i) to[at] = i, at += x[i] != 0;
+    return answer = make_tuple(in, {new_array(in, s, std::move(made))}), true;
+  });
+}
+
+// stack of equal contiguous arrays, and vstack of flat ones.
+bool quick_stack(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  if (!is_plain_sequence(in, args[0])) return false;
+  const Tensor* first = nullptr;
+  int64_t count = 0;
+  Value part;
+  for (; plain_item(args[0], size_t(count), part); ++count) {
+    const Tensor* const t = tensor_in(s, part);
+    if (t == nullptr || t->dim() == 0) return false;
+    if (first == nullptr) first = t;
+    if (t->dtype() != first->dtype() || !are_alike(*t, *first)) return false;
+  }
+  if (first == nullptr) return false;
+  return attempt(in, [&] {
+    Dims sizes{count};
+    for (const int64_t n : first->sizes()) sizes.push_back(n);
+    Tensor made = Tensor::empty(sizes, first->dtype());
+    char* to = made.bytes();
+    for (size_t i = 0; plain_item(args[0], i, part); ++i, to += first->nbytes())
+      if (first->numel() != 0) std::memcpy(to, tensor_in(s, part)->bytes(), first->nbytes());
+    return answer = new_array(in, s, std::move(made)), true;
+  });
+}
+bool quick_vstack(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  Value part;
+  if (!is_plain_sequence(in, args[0]) || !plain_item(args[0], 0, part)) return false;
+  const Tensor* const t = tensor_in(s, part);
+  return t != nullptr && t->dim() == 1 && quick_stack(in, s, args, answer);
+}
+
+bool quick_outer(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t n, m;
+  if (doubles_in(s, args[0], n) == nullptr || doubles_in(s, args[1], m) == nullptr) return false;
+  return attempt(in, [&] {
+    const Tensor column = tensor_in(s, args[0])->view_of(Dims{n, 1}, Dims{1, 1});
+    Tensor made = torch_state(in).binary_ops[size_t(BinaryOp::Mul)]->fast.binary(column, *tensor_in(s, args[1]), 0);
+    return is_fine(s, made, true) && (answer = new_array(in, s, std::move(made)), true);
+  });
+}
+
 struct QuickFunction {
   const char* name;
   uint32_t least, most;  // arguments, all by position
@@ -813,9 +1086,12 @@ constexpr QuickFunction kQuick[] = {
     {"zeros", 1, 1, quick_zeros}, {"empty", 1, 1, quick_zeros}, {"ones", 1, 1, quick_ones},
     {"full", 2, 2, quick_full}, {"max", 1, 2, quick_max}, {"min", 1, 2, quick_min}, {"any", 1, 2, quick_any}, {"all", 1, 2, quick_all},
     {"std", 1, 1, quick_std}, {"var", 1, 1, quick_var}, {"ravel", 1, 1, quick_flat}, {"flatten", 1, 1, quick_flatten},
-    {"transpose", 1, 1, quick_transposed}, {"cumsum", 1, 1, quick_cumsum}, {"where", 3, 3, quick_where}, {"concatenate", 1, 2, quick_concatenate},
+    {"transpose", 1, 9, quick_transposed}, {"cumsum", 1, 1, quick_cumsum}, {"where", 3, 3, quick_where}, {"concatenate", 1, 2, quick_concatenate},
     {"dot", 2, 2, quick_dot}, {"astype", 2, 2, quick_astype}, {"arange", 1, 1, quick_range}, {"zeros_like", 1, 1, quick_like},
-    {"empty_like", 1, 1, quick_like}, {"array", 1, 1, quick_array}, {"reshape", 2, 17, quick_reshape},
+    {"empty_like", 1, 1, quick_like}, {"argmax", 1, 2, quick_argmax}, {"argmin", 1, 2, quick_argmin}, {"prod", 1, 1, quick_prod},
+    {"count_nonzero", 1, 1, quick_count}, {"take", 2, 2, quick_take}, {"roll", 2, 2, quick_roll}, {"tile", 2, 2, quick_tile},
+    {"repeat", 2, 2, quick_repeat}, {"clip", 3, 3, quick_clip}, {"searchsorted", 2, 2, quick_searchsorted}, {"nonzero", 1, 1, quick_nonzero},
+    {"stack", 1, 1, quick_stack}, {"vstack", 1, 1, quick_vstack}, {"outer", 2, 2, quick_outer}, {"array", 1, 1, quick_array}, {"reshape", 2, 17, quick_reshape},
 };
 
 struct Front {
@@ -858,7 +1134,7 @@ bool apply_quickly(Interpreter& in, const ArrayCalls& s, const Value& self, cons
       return false;
     return attempt(in, [&] {
       Tensor made = entry->fast.binary(*a, *b, 0);
-      return is_fine(s, made, true) && give(in, s, std::move(made), answer);
+      return is_fine(s, made, entry->fast.binary == torch_state(in).binary_ops[size_t(BinaryOp::TrueDiv)]->fast.binary) && give(in, s, std::move(made), answer);
     });
   }
   if (entry->fast.unary == nullptr) return false;
@@ -868,7 +1144,7 @@ bool apply_quickly(Interpreter& in, const ArrayCalls& s, const Value& self, cons
   if (a == nullptr && !held.is_float()) return false;
   return attempt(in, [&] {
     Tensor made = entry->fast.unary(a != nullptr ? *a : Tensor::scalar(held.as_float(), kFloat64));
-    return is_fine(s, made, true) && give(in, s, std::move(made), answer);
+    return is_fine(s, made, own.values[0].as_int() != 0) && give(in, s, std::move(made), answer);
   });
 }
 
@@ -907,13 +1183,20 @@ void put_slots(Interpreter& in, Type* type) {
   if (type == s->array) {
     s->of_arrays = slots;
     slots.binary = binary_slot, slots.inplace = inplace_slot, slots.unary = unary_slot, slots.compare = compare_slot;
-    slots.get_item = get_item_slot, slots.set_item = set_item_slot, slots.length = length_slot;
+    slots.get_item = get_item_slot, slots.set_item = set_item_slot, slots.length = length_slot, slots.iter = iter_slot;
   } else if (type == s->scalars[size_t(kFloat64)] || type == s->scalars[size_t(kInt64)]) {
     s->of_scalars = slots;
     slots.binary = scalar_binary, slots.compare = scalar_compare;
   } else if (type == s->ufunc) {
     s->of_ufuncs = slots;
     slots.call = call_slot;
+  } else {
+    for (const Value& dtype : s->dtypes)
+      if (dtype.is_object() && dtype.as_object()->type == type) {
+        s->of_dtypes = slots;
+        slots.compare = dtype_compare;
+        return;
+      }
   }
 }
 
@@ -934,12 +1217,25 @@ Value quicken(Interpreter& in, const Args& args) {
   for (size_t i = 0; i < std::size(kUfuncs); ++i)
     for (const OpEntry* entry : tensor::find_op(kUfuncs[i][1]))
       if (s->ufuncs[i] == nullptr && (entry->fast.unary != nullptr || entry->fast.binary != nullptr)) s->ufuncs[i] = entry;
+  NativeTypeSpec spec;
+  spec.name = "iterator", spec.module = "builtins", spec.size = sizeof(ArrayIterator), spec.flags = kFinalType;
+  s->iterator = in.new_type(spec);
+  s->iterator->slots.destroy = [](Interpreter& in, Object* self) { free_object(in, known_cast<ArrayIterator>(self)); };
+  s->iterator->slots.iter = [](Interpreter&, const Value& self) { return self; };
+  s->iterator->slots.next = next_item;
   torch_state(in).array_calls = s;
   for (Type* type : {s->array, s->scalars[size_t(kFloat64)], s->scalars[size_t(kInt64)], s->ufunc}) {
     type->slots.adjust = put_slots;
     put_slots(in, type);
     type_changed(in, type);
   }
+  for (const Value& dtype : s->dtypes)
+    if (dtype.is_object() && dtype.as_object()->type->slots.compare != dtype_compare) {
+      Type* const type = dtype.as_object()->type;
+      type->slots.adjust = put_slots;
+      put_slots(in, type);
+      type_changed(in, type);
+    }
   return Value::none();
 }
 
