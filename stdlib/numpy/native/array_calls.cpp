@@ -192,13 +192,15 @@ bool are_alike(const Tensor& a, const Tensor& b) {
   return a.dim() > 0 && a.is_contiguous() && b.is_contiguous() && std::ranges::equal(a.sizes(), b.sizes());
 }
 
+constexpr uint64_t kTruths = 0x0101010101010101;  // eight of them; a view of other bytes as truths may have more bits
+
 // & | ^ of truths, eight at a time. Without `b`: of each and true.
 bool join_truths(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Tensor& a, const Tensor* b, Value& answer) {
   Tensor made = Tensor::empty(a.sizes(), kBool);
   const char *const x = a.bytes(), *const y = b != nullptr ? b->bytes() : nullptr;
   char* const to = made.bytes();
   const int64_t n = a.numel();
-  uint64_t p = 0, q = 0x0101010101010101;
+  uint64_t p = 0, q = kTruths, seen = 0;
   for (int64_t i = 0; i < n; i += 8) {
     const size_t size = size_t(std::min<int64_t>(8, n - i));
     if (size == 8) std::memcpy(&p, x + i, 8);
@@ -207,11 +209,12 @@ bool join_truths(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Tensor
       if (size == 8) std::memcpy(&q, y + i, 8);
       else std::memcpy(&q, y + i, size);
     }
+    seen |= p | q;
     p = op == BinaryOp::And ? p & q : op == BinaryOp::Or ? p | q : p ^ q;
     if (size == 8) std::memcpy(to + i, &p, 8);
     else std::memcpy(to + i, &p, size);
   }
-  return answer = new_array(in, s, std::move(made)), true;
+  return (seen & ~kTruths) == 0 && (answer = new_array(in, s, std::move(made)), true);
 }
 
 bool array_binary(Interpreter& in, const ArrayCalls& s, BinaryOp op, const Value& self, const Value& other, bool reflected, Value& answer) {
@@ -936,8 +939,9 @@ bool quick_count(Interpreter&, const ArrayCalls& s, const Args& args, Value& ans
   const char* const x = t->bytes();
   int64_t count = 0, i = 0;
   for (const int64_t n = t->numel(); i < n;) {
-    uint64_t lanes = 0, word;
-    for (int k = 0; k < 255 && i + 8 <= n; ++k, i += 8) std::memcpy(&word, x + i, 8), lanes += word;
+    uint64_t lanes = 0, seen = 0, word;
+    for (int k = 0; k < 255 && i + 8 <= n; ++k, i += 8) std::memcpy(&word, x + i, 8), lanes += word, seen |= word;
+    if ((seen & ~kTruths) != 0) return false;
     for (int k = 0; k < 8; ++k) count += int64_t(lanes >> 8 * k & 255);
     if (i + 8 > n)
       for (; i < n; ++i) count += x[i] != 0;
