@@ -32,8 +32,10 @@ struct Place {
   int64_t index[ChainOperand::kMostDims];
 
   Place(const ChainOperand& o, int64_t at) : from(o.address) {
-    for (int d = 0; d < o.ndim; at /= o.sizes[d++]) {
-      index[d] = at % o.sizes[d];
+    for (int d = 0; d < o.ndim; d++) {
+      const int64_t next = d + 1 < o.ndim ? at / o.sizes[d] : 0;  // a division takes as long as 100 elements of a loop
+      index[d] = at - next * o.sizes[d];
+      at = next;
       from += index[d] * o.strides[d] * int64_t(item_size(o.dtype));
     }
   }
@@ -73,9 +75,10 @@ inline const void* repeat(const Source& source, char* kept, Pattern& pattern, in
 // A broadcast operand: where it is if it can be read there, else gathered row by row.
 inline const void* spread(const Source& source, char* scratch, int64_t at, int64_t n, int64_t& step) {
   const ChainOperand& o = *source.operand;
-  if (n <= o.sizes[0] - at % o.sizes[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
+  const Place place(o, at);
+  if (n <= o.sizes[0] - place.index[0] && !is_half(source.takes)) {  // kernels for halves take one element as a float
     step = o.strides[0];
-    if (source.takes == o.dtype && step <= 1) return Place(o, at).from;
+    if (source.takes == o.dtype && step <= 1) return place.from;
   }
   if (step == 0) n = 1;
   else step = 1;

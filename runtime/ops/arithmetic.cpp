@@ -255,8 +255,8 @@ void clamp_boxed(OpCall& c) {
     else result = clamped(x, Unbox<Tensor>::get(c, 1), Unbox<Tensor>::get(c, 2), c.is_inplace());
   } else {
     auto min = maybe_scalar(c, 1), max = maybe_scalar(c, 2);
-    read_bound(x, min), read_bound(x, max);
     if (!c.out.empty() && c.out[0].same(x) && (min || max)) {
+      read_bound(x, min), read_bound(x, max);
       Operand in[] = {x};
       Scalar params[] = {min ? *min : *max, max ? *max : *min};
       return run_row(c, min && max ? k_clamp_both : min ? k_clamp_min : k_clamp_max, in, params);

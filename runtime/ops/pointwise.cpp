@@ -4,6 +4,7 @@
 #include "runtime/ops/pointwise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "runtime/autograd/tangents.h"
@@ -179,6 +180,8 @@ const Scalar* fit_params(const PointwiseRow& row, const Scalar* given, const Pla
   for (int k = 0; k < row.params; k++) {
     if (!is_floating(type) && row.facts.bounds)
       to[k] = clamp_bound(given[k], (row.facts.bounds & kLowerBound) != 0 && k == 0, type);
+    else if (constexpr double kHalf = 65504; is_floating(type) && given[k].is_float() && std::abs(given[k].to_double()) <= kHalf)
+      to[k] = given[k];  // each of the types holds it
     else {
       to[k] = given[k].as(type);
       if (is_floating(type)) to[k] = given[k].is_complex() ? Scalar(given[k].to_double()) : given[k];
