@@ -81,9 +81,10 @@ class VectorAssembler {
   void add_to_index(uint8_t n) { bytes({0x48, 0x83, 0xC0, n}); }
   /// Compares the index with a register of that number.
   void compare_index(Gpr with) { bytes({0x48, 0x39, modrm(3, with, rax)}); }
+  void add(Gpr r, int8_t n) { bytes({0x48, 0x83, modrm(3, 0, r), uint8_t(n)}); }
   void shift_right(Gpr r, uint8_t bits) { bytes({0xC1, modrm(3, 5, r), bits}); }  // 32 bits
   void test(Gpr r) { bytes({0x85, modrm(3, r, r)}); }  // 32 bits
-  enum class Jump : uint8_t { IfBelow = 0x82, IfNotBelow = 0x83, IfZero = 0x84, IfNotZero = 0x85 };
+  enum class Jump : uint8_t { IfBelow = 0x82, IfNotBelow = 0x83, IfZero = 0x84, IfNotZero = 0x85, IfLess = 0x8C, IfNotLess = 0x8D };
   /// A jump to a place that is set later, or to one that was reached before.
   size_t jump(Jump kind, size_t to = 0) {
     bytes({0x0F, uint8_t(kind)}), number(int(to) - int(size() + 4));
