@@ -35,7 +35,7 @@ class CodeCache final : public ChainCache {
     size_t end;              // of its packed code, which begins where the one before ends
     ChainFunction function;  // null: this code has none
   };
-  static constexpr size_t kBytes = 49152, kMostBytesOfOne = 8192, kPackedBytes = 16384;
+  static constexpr size_t kBytes = 98304, kMostBytesOfOne = 8192, kPackedBytes = 16384;
   static constexpr int kMostEntries = 64, kMostOfChain = ChainCall::kMostSteps / 2, kMostChains = 3;
   static constexpr size_t kCharge = kBytes + kPackedBytes;
 
