@@ -1,3 +1,4 @@
+// compile: small (async generators wait more than they compute)
 // Asynchronous generators: their frame is a generator's, and asend(), athrow(), aclose() and __anext__() make awaitables that
 // drive it. A frame that is suspended at a YieldFrom awaits, and its item goes to the event loop; any other item was
 // yielded, and ends the awaitable with that value.

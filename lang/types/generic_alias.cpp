@@ -1,3 +1,4 @@
+// compile: small (annotations are made once)
 // list[int] and int | None: what annotations are made of. Nothing is checked by them; isinstance understands unions. The
 // substitution of type variables is in type_parameters.cpp.
 // compile: few-inlines (no faster with more inlines)

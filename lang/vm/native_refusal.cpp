@@ -1,3 +1,4 @@
+// compile: small (runs when a call is refused)
 #include "lang/vm/native_refusal.h"
 
 #include <algorithm>
