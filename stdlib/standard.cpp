@@ -29,7 +29,7 @@ static bool embedded_file(std::string_view name, lang::EmbeddedFile& found) {
 // Packages without compiled parts, which an installed one replaces.
 static bool yields_to_installed(std::string_view name) {
   const std::string_view package = name.substr(0, name.find('.'));
-  return package == "tqdm" || package == "typing_extensions";
+  return package == "tqdm" || package == "typing_extensions" || package == "torchvision";
 }
 
 void add_standard_library(Interpreter& in) {
