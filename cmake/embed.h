@@ -12,6 +12,8 @@
 
 namespace embed {
 
+constexpr char kIndent = '\1';  // four spaces at the beginning of a line; stdlib/embedded.cpp reads it
+
 inline std::string read(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

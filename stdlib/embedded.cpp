@@ -4,7 +4,9 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <vector>
 #include <new>
 
 namespace tessera::stdlib {
@@ -29,8 +31,7 @@ std::string inflated(const EmbeddedModule& module) {
   return text;
 }
 
-// The block that was read last, as far as it was read: the modules of a package, which are wanted one after the other, lie together.
-// One for the process, since interpreters on several threads read the same blocks.
+// A block, as far as it was read: the modules of a package, which are wanted one after the other, lie together.
 class BlockReader {
  public:
   BlockReader() = default;
@@ -38,8 +39,9 @@ class BlockReader {
   BlockReader& operator=(const BlockReader&) = delete;
   ~BlockReader() { lzma_end(&stream_); }
 
+  bool has(int block) const { return block_ == block; }
+
   std::string text_of(const EmbeddedModule& module) {
-    const std::scoped_lock lock(mutex_);
     if (block_ != module.block) begin(module.block);
     const std::size_t end = module.at + module.size, had = text_.size();
     if (end > had) {
@@ -74,13 +76,44 @@ class BlockReader {
     text_.clear();
   }
 
-  std::mutex mutex_;
   std::string known_;
   static constexpr int kNone = -1;
   int block_ = kNone;
   std::string text_;
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
+
+// The blocks that were read last, since a package imports from a few in turn. One for the process, since interpreters on several
+// threads read the same blocks.
+class BlockReaders {
+ public:
+  std::string text_of(const EmbeddedModule& module) {
+    const std::scoped_lock lock(mutex_);
+    auto reader = std::ranges::find_if(readers_, [&](const auto& each) { return each->has(module.block); });
+    if (reader == readers_.end()) {
+      if (readers_.size() < kReaders) readers_.push_back(std::make_unique<BlockReader>());
+      reader = readers_.end() - 1;
+    }
+    std::rotate(readers_.begin(), reader, reader + 1);  // the one that was used last is the first
+    return readers_.front()->text_of(module);
+  }
+
+ private:
+  static constexpr std::size_t kReaders = 4;  // 2 MB each
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<BlockReader>> readers_;
+};
+
+// Each byte 1 stands for four spaces (cmake/embed_modules.cpp); no text has one of its own.
+std::string with_spaces(const std::string& text) {
+  std::string out;
+  out.reserve(text.size() + 3 * static_cast<std::size_t>(std::ranges::count(text, '\1')));
+  for (const char c : text) {
+    if (c == '\1') out.append(4, ' ');
+    else out += c;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -98,8 +131,8 @@ std::string path_of(const EmbeddedModule& module) {
 }
 
 std::string text_of(const EmbeddedModule& module) {
-  static BlockReader blocks;
-  return module.is_shared ? blocks.text_of(module) : inflated(module);
+  static BlockReaders blocks;
+  return with_spaces(module.is_shared ? blocks.text_of(module) : inflated(module));
 }
 
 }  // namespace tessera::stdlib

@@ -12,7 +12,7 @@ namespace tessera::stdlib {
 // A row of a long table, which is why nothing is in it that follows from the rest.
 struct EmbeddedModule {
   const char* name;      // "torch.optim.sgd"
-  unsigned at, size;     // where in the block's text its own stands, in bytes
+  unsigned at, size;     // where in the block's text its own stands, in bytes, as it is kept there (with short indents)
   unsigned short block;  // its text as zlib compresses it behind embedded_dictionary(), or that of several modules by LZMA
   bool is_shared;        // the block is of several modules
   bool is_package;
