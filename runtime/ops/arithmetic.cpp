@@ -72,7 +72,7 @@ static void read_bound(const Tensor& x, std::optional<Scalar>& bound) {
   if (bound && bound->is_complex() && is_floating(x.dtype())) bound = Scalar(bound->to_double());
 }
 
-Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
+[[gnu::hot]] Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
   read_bound(x, min), read_bound(x, max);
   check(min || max, TensorErrorKind::Runtime, "torch.clamp: At least one of 'min' or 'max' must not be None");
   // A bool has no order of its own; among numbers it is one.
@@ -243,7 +243,7 @@ Tensor clamped(const Tensor& x, const Tensor& min, const Tensor& max, bool overw
   return result;
 }
 
-void clamp_boxed(OpCall& c) {
+[[gnu::hot]] void clamp_boxed(OpCall& c) {
   bool tensors = c.is_tensor(1) || c.is_tensor(2);
   const Tensor x = c.tensor(0);
   Tensor result;

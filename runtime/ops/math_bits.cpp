@@ -138,7 +138,7 @@ void call_resolved(OpCall& call) {
 
 }  // namespace
 
-void call_entry(OpCall& call) {
+[[gnu::hot]] void call_entry(OpCall& call) {
   check_one_device(call);
   if (!(call.entry.flags & (kView | kTakesMathBits)) && has_bits(call)) [[unlikely]]
     return call_resolved(call);

@@ -53,7 +53,7 @@ bool on_two_devices(const OpCall& call) {
 
 }  // namespace
 
-void check_one_device(const OpCall& call) {
+[[gnu::hot]] void check_one_device(const OpCall& call) {
   if (on_two_devices(call)) [[unlikely]]
     refuse_two_devices(call);
 }

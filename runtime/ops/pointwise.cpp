@@ -175,7 +175,7 @@ Scalar clamp_bound(const Scalar& bound, bool lower, DType type) {
 }
 
 // A row's numbers as the dtype that it computes in holds them (a half is computed as float32); `to` has room for two.
-const Scalar* fit_params(const PointwiseRow& row, const Scalar* given, const Plan& plan, Scalar* to) {
+[[gnu::hot]] const Scalar* fit_params(const PointwiseRow& row, const Scalar* given, const Plan& plan, Scalar* to) {
   const DType type = is_half(plan.result) ? kFloat32 : wide_type(plan.result);
   for (int k = 0; k < row.params; k++) {
     if (!is_floating(type) && row.facts.bounds)

@@ -145,7 +145,7 @@ bool Binder::find_keywords(Interpreter& in, const Tuple& names, int* places) con
 }
 
 // The cheap questions come first: most overloads that refuse do so by a keyword or by the count.
-bool Binder::bind(Interpreter& in, const TorchState& state, const Args& args, BoundCall& call) const {
+[[gnu::hot]] bool Binder::bind(Interpreter& in, const TorchState& state, const Args& args, BoundCall& call) const {
   int places[BoundCall::kMost];
   if (args.keyword_names != nullptr && !find_keywords(in, *args.keyword_names, places)) return false;
   const uint32_t given = args.positional();

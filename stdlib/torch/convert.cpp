@@ -147,7 +147,7 @@ bool to_ints(Interpreter& in, const Value& v, std::vector<int64_t>& out) {
   return true;
 }
 
-bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, const ArgumentForm& form,
+[[gnu::hot]] bool convert_argument(Interpreter& in, const TorchState& state, const Value& v, const ArgumentForm& form,
                       Scratch& scratch, Arg& out) {
   if (v.is_none() && form.allows_none) {
     out = Arg();
