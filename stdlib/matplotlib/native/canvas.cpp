@@ -135,6 +135,11 @@ Value clip(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+Value clip_path(Interpreter&, const Args& args) {
+  library().clip(pen(args));
+  return Value::none();
+}
+
 size_t numbers_of(char step) { return step == 'C' ? 6 : step == 'Z' ? 0 : 2; }
 
 void add_steps(cairo::Context* context, std::string_view steps, const double* p) {
@@ -273,6 +278,7 @@ const NativeDef kMethods[] = {
     {"translate(self, x, y)", translate},
     {"rotate(self, angle)", rotate, "Turns by radians, clockwise."},
     {"clip(self, x, y, width, height)", clip, "Nothing is drawn outside from here on."},
+    {"clip_path(self)", clip_path, "Nothing is drawn outside of the path from here on."},
     {"path(self, steps, numbers)", path, "A letter a step: M and L take two numbers, C six, Z none."},
     {"fill(self, r, g, b, a)", fill, "Fills the path, which stays."},
     {"stroke(self, r, g, b, a, width, cap, join, dashes, offset)", stroke, "Draws along the path, which stays."},
