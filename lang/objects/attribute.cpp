@@ -232,7 +232,11 @@ Value missing_attribute(Interpreter& in, const Value& object, Str* name) {
   };
   if (is_type(object)) return error("type object '", as_type(object)->name->view(), "'");
   if (object.is_object() && object.as_object()->kind == ObjectKind::Module) {
-    const Value* const called = dict_get_str(object_cast<Module>(object)->dict, in.names->name);
+    const Module* const module = object_cast<Module>(object);
+    const Value* const called = dict_get_str(module->dict, in.names->name);
+    if (module->aux != 0 && called != nullptr && is_str(*called))  // its body runs
+      return make_attribute_error(in, object, name, {"partially initialized module '", text_of(*called), "' has no attribute '",
+                                                     name->view(), "' (most likely due to a circular import)"});
     return called != nullptr && is_str(*called) ? error("module '", text_of(*called), "'") : error("module", "", "");
   }
   return error("'", type_name(in, object), "' object");

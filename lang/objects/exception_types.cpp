@@ -598,6 +598,11 @@ std::vector<Type*> exception_subclasses(Interpreter& in, Type* base) {
     Type* const type = error_type(in, static_cast<ErrorKind>(kind));
     if (std::find(type->bases.begin(), type->bases.end(), base) != type->bases.end()) found.push_back(type);
   }
+  // CPython makes them in the order of their names, and ExceptionGroup behind all.
+  std::sort(found.begin(), found.end(), [&](const Type* a, const Type* b) {
+    const Type* const last = error_type(in, ErrorKind::ExceptionGroup);
+    return (a == last) != (b == last) ? b == last : a->name->view() < b->name->view();
+  });
   const size_t built_in = found.size();
   for (Type* type : base->subclasses) {
     const auto end = found.begin() + static_cast<ptrdiff_t>(built_in);
