@@ -16,7 +16,10 @@ std::string_view strip(std::string_view s) {
 }
 
 bool parse_number(std::string_view cell, double& out) {
-  if (cell.starts_with('+')) cell.remove_prefix(1);
+  if (cell.starts_with('+')) {
+    cell.remove_prefix(1);
+    if (cell.starts_with('-')) return false;
+  }
   if (cell.empty() || cell.starts_with('+')) return false;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), out);
   if (end != cell.data() + cell.size()) return false;
@@ -77,9 +80,11 @@ class TableReader {
     return static_cast<size_t>(column < 0 ? column + n : column);
   }
 
+  // Integers pass through a double here: longer ones are refused, as fractions are.
   void cell(size_t i) {
     double value = 0;
-    if (!parse_number(cells_[i], value))
+    const bool whole = dtype_ != kInt64 || (cells_[i].size() < 16 && cells_[i].find_first_not_of("+-0123456789") == cells_[i].npos);
+    if (!whole || !parse_number(cells_[i], value))
       fail(TensorErrorKind::Value, "could not convert string '", cells_[i], "' to ", name(dtype_), " at row ", rows_,
            ", column ", i + 1, ".");
     values_.push_back(value);
