@@ -57,7 +57,7 @@ class Sequence {
     }
   }
 
-  // An attribute as an operand that dies.
+  // An attribute as an operand that dies, or one that a sum replaces, which no local keeps.
   void attribute() {
     if (left_ == 0 || !is_temporary(first_.a)) return;
     if (behind_[0].c == first_.a && behind_[0].b != first_.a) {
@@ -65,7 +65,7 @@ class Sequence {
       if (is(0, Op::Sub)) become(Op::GetAttrSub);
       if (is(0, Op::Mul)) become(Op::GetAttrMul);
     } else if (behind_[0].b == first_.a && is(1, Op::SetAttr) && behind_[1].b == behind_[0].a && behind_[1].a == first_.b &&
-               !is_temporary(first_.b) && code_.caches[behind_[1].c].name == code_.caches[first_.c].name) {
+               !is_temporary(first_.b) && is_temporary(behind_[0].a) && code_.caches[behind_[1].c].name == code_.caches[first_.c].name) {
       if (is(0, Op::Add) && behind_[0].c != first_.a) become(Op::GetAttrAddSetAttr);
       if (is(0, Op::Sub) && behind_[0].c != first_.a) become(Op::GetAttrSubSetAttr);
       if (is(0, Op::AddI)) become(Op::GetAttrAddISetAttr);
@@ -83,10 +83,10 @@ class Sequence {
     if (is(0, test) && behind_[0].a == first_.a && is_temporary(first_.a)) become(both);
   }
 
-  // An item of a local's list or dict, which a sum replaces.
+  // An item of a local's list or dict, which a sum replaces that no local keeps.
   void changed() {
     const bool same = is(1, Op::SetItem) && behind_[1].a == first_.b && behind_[1].b == first_.c && behind_[1].c == behind_[0].a;
-    if (!same || behind_[0].b != first_.a || !is_temporary(first_.a) || is_temporary(first_.b) || is_temporary(first_.c)) return;
+    if (!same || behind_[0].b != first_.a || !is_temporary(first_.a) || !is_temporary(behind_[0].a) || is_temporary(first_.b) || is_temporary(first_.c)) return;
     if (is(0, Op::Add) && behind_[0].c != first_.a) become(Op::GetItemAddSetItem);
     if (is(0, Op::AddI)) become(Op::GetItemAddISetItem);
   }
