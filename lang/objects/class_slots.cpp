@@ -31,18 +31,6 @@ bool takes_self(const Value& method) {
   return is_function(method) || is_native_method(method);
 }
 
-// What is called for a special method that is no plain function: it is bound as an attribute would be.
-Value bind_special(Interpreter& in, const Value& method, const Value& self) {
-  if (!method.is_object()) return method;
-  Object* const descriptor = method.as_object();
-  const Value type(static_cast<Object*>(type_of(in, self)));
-  if (descriptor->kind == ObjectKind::StaticMethod) return known_cast<StaticMethod>(descriptor)->function;
-  if (descriptor->kind == ObjectKind::ClassMethod)
-    return make_bound_method(in, known_cast<ClassMethod>(descriptor)->function, type);
-  const Value get = type_lookup(descriptor->type, in.names->get);
-  return get.is_undefined() ? method : call(in, get, {method, self, type});
-}
-
 }  // namespace
 
 Value call_special(Interpreter& in, const Value& method, const Value& self, std::initializer_list<Value> rest) {
@@ -53,7 +41,7 @@ Value call_special(Interpreter& in, const Value& method, const Value& self, std:
   const bool plain = takes_self(method);
   if (plain) values[count++] = self;
   for (const Value& v : rest) values[count++] = v;
-  return call(in, plain ? method : bind_special(in, method, self), Args{values, count});
+  return call(in, plain ? method : bind_attribute(in, method, self, type_of(in, self)), Args{values, count});
 }
 
 namespace {
@@ -251,7 +239,7 @@ bool t_next(Interpreter& in, const Value& self, Value& out) {
 Value t_call(Interpreter& in, const Value& self, const Args& args) {
   const Value method = method_of(in, self, in.names->call);
   if (is_function(method)) return in.vm().call_function(as_function(method), self, args);
-  if (!takes_self(method)) return call(in, bind_special(in, method, self), args);
+  if (!takes_self(method)) return call(in, bind_attribute(in, method, self, type_of(in, self)), args);
   std::vector<Value> values{self};
   values.insert(values.end(), args.values, args.values + args.count);
   Args all = args;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ namespace tessera::lang {
 namespace {
 
 constexpr size_t kLeastText = 400;       // bytes; a shorter text is compiled in the time that opening a file takes
+constexpr time_t kSecondsToWrite = 60;   // a file takes milliseconds
 constexpr size_t kLargestFile = 64 << 20;  // bytes
 
 // Two sums of products, eight bytes at a time. Tells texts apart; no defence against somebody who looks for two with the same sum.
@@ -127,7 +129,8 @@ class CodeFile {
     struct stat s;
     if (embedded_ != nullptr) s.st_mode = 0644;
     else if (files_.status(source_.name(), Files::Last::Followed, &s) != 0) return;
-    const std::string beside = path_ + "." + std::to_string(::getpid());
+    const std::string beside = path_ + ".new";
+    remove_left(beside);
     const int file = files_.open(beside, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0644);
     if (file < 0) return;
     std::string body;
@@ -202,6 +205,12 @@ class CodeFile {
     }
     if (embedded_ != nullptr) remove_old_folders(common_, folder_);
     return is_trusted_folder();
+  }
+
+  // Removes what a process left that was killed while it wrote. If that one is only slow, two write to one name; sums tell a mixture apart.
+  void remove_left(const std::string& beside) {
+    struct stat s;
+    if (files_.status(beside, Files::Last::Kept, &s) == 0 && ::time(nullptr) - s.st_mtime > kSecondsToWrite) remove(beside);
   }
 
   bool put(int file, std::string_view bytes) {

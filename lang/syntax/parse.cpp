@@ -25,17 +25,6 @@ SyntaxError too_deep(const Source& source) {
                            SyntaxError::Class::kRecursionError);
 }
 
-// eval() ignores blanks before its expression, where a file would call them indentation.
-void drop_indentation(Tokens& tokens) {
-  if (tokens.kinds.empty() || tokens.kind(0) != Token::kIndent) return;
-  tokens.kinds.erase(0, 1);
-  tokens.spans.erase(tokens.spans.begin());
-  if (tokens.error) return;
-  std::size_t dedent = tokens.kinds.size() - 2;
-  tokens.kinds.erase(dedent, 1);
-  tokens.spans.erase(tokens.spans.begin() + static_cast<std::ptrdiff_t>(dedent));
-}
-
 bool in_field(const Tokens& tokens, std::uint32_t offset) {
   std::string open;  // the f-strings and fields around the place, as tokens
   for (std::size_t i = 0; i < tokens.size() && tokens.spans[i].begin <= offset; ++i) {
@@ -102,9 +91,8 @@ std::optional<SyntaxError> earlier_refusal(const Source& source, const Tokens& t
 }  // namespace
 
 ParseResult parse(const Source& source, ParseMode mode, Growth* growth) {
-  bool is_expression = mode == ParseMode::kExpression;
-  Tokens tokens = tokenize(source, growth);
-  if (is_expression) drop_indentation(tokens);
+  const bool is_expression = mode == ParseMode::kExpression;
+  const Tokens tokens = tokenize(source, growth);
   Arena scratch(growth);
   GrammarResult grammar =
       match_grammar(tokens, is_expression ? GrammarStart::kExpression : GrammarStart::kFile, scratch);

@@ -175,9 +175,8 @@ std::string program_text(Interpreter& in, const Value& source) {
 }
 
 Value parse_text(Interpreter& in, const Args& args) {
-  std::string text = program_text(in, args[0]);
+  const std::string text = program_text(in, args[0]);
   const std::string_view mode = text_of(args[2]);
-  if (mode == "eval") text.erase(0, std::min(text.find_first_not_of(" \t"), text.size()));
   const auto source = std::make_shared<lang::Source>(path_argument(in, args[1]), text);
   lang::BookedGrowth growth(in);
   const auto wanted = mode == "eval" ? lang::ParseMode::kExpression : lang::ParseMode::kFile;

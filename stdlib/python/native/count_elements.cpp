@@ -62,11 +62,22 @@ Value count_elements(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// dict.pop that also gives the key as the dict has it: who takes an entry out to put it back keeps an equal key's own object.
+Value pop_entry(Interpreter& in, const Args& args) {
+  Dict* const dict = as_dict(args[0]);
+  const int32_t at = dict_find(in, dict, args[1], hash(in, args[1]));
+  if (at == kNoEntry) return Value::none();
+  const Value entry = make_tuple(in, {dict->entries[at].key, dict->entries[at].value});
+  dict_delete(in, dict, as_tuple(entry)->items[0]);
+  return entry;
+}
+
 }  // namespace
 
 void add_counting(Interpreter& in, Module& module) {
   in.def(module, "_count_elements(mapping, iterable, /)", "Count the items of an iterable in a mapping.",
          count_elements);
+  in.def(module, "_pop_entry(mapping: dict, key, /)", "Take an entry out: (its key, its value), or None.", pop_entry);
 }
 
 }  // namespace tessera::stdlib
