@@ -210,7 +210,10 @@ bool tsr_tensor_grad(tsr_tensor* tensor, tsr_tensor** out, tsr_error** error) {
 
 bool tsr_tensor_clear_grad(tsr_tensor* tensor, tsr_error** error) {
   return protected_call(error, [&] {
-    if (tensor::AutogradMeta* const meta = tensor_of(tensor).impl()->autograd) meta->grad = Tensor();
+    if (tensor::AutogradMeta* const meta = tensor_of(tensor).impl()->autograd) {
+      meta->host_record = nullptr;
+      meta->grad = Tensor();
+    }
   });
 }
 

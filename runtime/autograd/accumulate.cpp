@@ -73,11 +73,13 @@ void AccumulateGrad::take(const Tensor& given) {
   Tensor plain;  // `.grad` has no tangents
   if (given.is_dual() && !is_recorded) plain = detached(given);
   const Tensor& arrived = plain.defined() ? plain : given;
-  Tensor& grad = autograd_meta(leaf_).grad;
+  AutogradMeta& meta = autograd_meta(leaf_);
+  Tensor& grad = meta.grad;
   if (SweepOps* const ops = sweep_ops(); ops != nullptr && ops->accumulate(leaf_, grad, arrived)) [[unlikely]]
     return;
   if (is_recorded) {
     grad = grad.defined() ? add(grad, arrived) : clone(arrived);
+    meta.host_record = nullptr;  // it would hold the graph of what was there before
   } else if (grad.defined()) {
     add_(grad, arrived);
   } else if (arrived.impl()->refs.unique() && may_be_kept(arrived, leaf_)) {

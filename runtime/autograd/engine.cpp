@@ -316,8 +316,10 @@ class Engine {
     for (const NodeHooks::Hook& hook : hooks)
       if (Tensor& g = grads[hook.output]; g.defined()) g = hook_result(g, hook.run(g));
     for (AutogradMeta* meta : node->hooks->retained)
-      if (Tensor& g = grads[meta->output]; g.defined())
+      if (Tensor& g = grads[meta->output]; g.defined()) {
         meta->grad = meta->grad.defined() ? sum_of(meta->grad, g) : g.device().is_meta() ? g : clone(g);
+        meta->host_record = nullptr;
+      }
   }
 
   static uint64_t new_pass() {

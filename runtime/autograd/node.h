@@ -221,6 +221,7 @@ struct AutogradMeta {
   std::vector<std::pair<uint64_t, std::function<void(const Tensor&)>>>
       accumulated_hooks;               // of a leaf, after .grad is set
   std::unique_ptr<Tangents> tangents;  // of forward mode
+  CountedPtr<Counted> host_record;     // what a host keeps with the tensor
 };
 
 /// The tensor's record, made if there is none.

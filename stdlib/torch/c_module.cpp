@@ -232,6 +232,18 @@ struct Row {
   NativeFn function;
 };
 
+// Exchanges the tensors and the classes of two objects, whose attributes are the caller's matter. False: they are laid out differently.
+Value swap_contents(Interpreter&, const Args& args) {
+  auto* const a = known_cast<TensorObject>(args[0]);
+  auto* const b = known_cast<TensorObject>(args[1]);
+  if (a->type->attributes_offset != b->type->attributes_offset || a->type->instance_size != b->type->instance_size) return Value::boolean(false);
+  std::swap(a->type, b->type);
+  std::swap(a->tensor, b->tensor);
+  return Value::boolean(true);
+}
+
+Value holders(Interpreter&, const Args& args) { return Value::integer(tensor_argument(args).impl()->refs.value()); }
+
 Value note_refused(Interpreter& in, const Args& args) {
   note_refusal(in, args[0]);
   return Value::none();
@@ -247,6 +259,8 @@ const Row kRows[] = {
     {"_set_tf32(allowed: bool)", set_tf32},
     {"_set_fusing(setting: int)", set_fusing},
     {"_show_ops(module: str)", show_ops},
+    {"_swap_contents(a: Tensor, b: Tensor)", swap_contents},
+    {"_holders(tensor: Tensor)", holders},
     {"_limits(dtype)", limits_of},
     {"_dtypes(what: str)", dtypes_that_say},
     {"_type_text(dtype)", type_text},

@@ -9,6 +9,7 @@
 #include "stdlib/torch/dispatch.h"
 #include "stdlib/torch/graph.h"
 #include "stdlib/torch/op_call.h"
+#include "stdlib/torch/tensor_cycles.h"
 #include "stdlib/torch/tensor_type.h"
 
 namespace tessera::stdlib {
@@ -57,9 +58,26 @@ Value grad_fn(Interpreter& in, const Args& args) {
   return node ? wrap_node(in, std::move(node)) : Value::none();
 }
 
+// Makes `object` the one that stands for the gradient.
+void keep_gradient(Interpreter& in, const Value& self, AutogradMeta& meta, const Value& object) {
+  if (!tensor_of(object).same(meta.grad)) {  // a class's own object stands for what the engine holds: the table of hollow tensors keeps it
+    meta.host_record = nullptr;
+    return;
+  }
+  if (!meta.host_record) meta.host_record = make_counted<KeptGradient>();
+  const Value dropped = std::exchange(static_cast<KeptGradient&>(*meta.host_record).object, object);
+  track_tensor(in, self);
+}
+
 Value grad(Interpreter& in, const Args& args) {
-  const AutogradMeta* meta = self_of(args).impl()->autograd;
-  if (meta != nullptr && meta->grad.defined()) return wrap_gradient(in, meta->grad);
+  AutogradMeta* meta = self_of(args).impl()->autograd;
+  if (meta != nullptr && meta->grad.defined()) {
+    const auto* const kept = static_cast<const KeptGradient*>(meta->host_record.get());
+    if (kept != nullptr && tensor_of(kept->object).same(meta->grad)) return kept->object;
+    const Value object = wrap_gradient(in, meta->grad);
+    keep_gradient(in, args[0], *meta, object);
+    return object;
+  }
   if (meta != nullptr && !meta->retains_grad && !is_leaf(self_of(args)))
     in_torch(in, args[0], [] {
       Context::current().warn(
@@ -96,6 +114,7 @@ void check_assigned_grad(Interpreter& in, const Tensor& g, const Tensor& t) {
 Value set_grad(Interpreter& in, const Args& args) {
   AutogradMeta& meta = autograd_meta(self_of(args));
   if (args[1].is_none()) {
+    const CountedPtr<Counted> kept = std::move(meta.host_record);
     meta.grad.reset();
     return Value::none();
   }
@@ -107,6 +126,7 @@ Value set_grad(Interpreter& in, const Args& args) {
   if (g.same(t)) throw Error(ErrorKind::RuntimeError, "can't assign Variable as its own grad");
   check_assigned_grad(in, g, t);
   meta.grad = to_gradient(in, args[1]);
+  keep_gradient(in, args[0], meta, args[1]);
   return Value::none();
 }
 
@@ -121,6 +141,16 @@ Value set_data(Interpreter& in, const Args& args) {
                 "data set to a tensor that requires gradients must be floating point or complex dtype");
   in_torch(in, args, [&] { replace_data(self_of(args), given); });
   return Value::none();
+}
+
+// The tensor whose memory a view shows, through however many views. Autograd keeps it, for views that it made.
+Value base_of_view(Interpreter& in, const Args& args) {
+  const AutogradMeta* meta = self_of(args).impl()->autograd;
+  return meta != nullptr && meta->view_base.defined() ? wrap_tensor(in, meta->view_base) : Value::none();
+}
+Value is_view(Interpreter&, const Args& args) {
+  const AutogradMeta* meta = self_of(args).impl()->autograd;
+  return Value::boolean(meta != nullptr && meta->view_base.defined());
 }
 
 // Tensor.T and its like: an op that is called by being named.
@@ -161,6 +191,7 @@ const Row kRows[] = {
     {"grad_fn", grad_fn, nullptr, "The recorded operation that made it, or None."},
     {"grad", grad, set_grad, "The gradient that backward() gathered, or None."},
     {"grad_dtype", dtype, nullptr, "The dtype of gradients: that of the elements."},
+    {"_base", base_of_view, nullptr, "The tensor whose memory this view shows, or None."},
     {"data", data, set_data, "The same elements, outside of autograd."},
 };
 
@@ -172,6 +203,8 @@ void add_tensor_attributes(Interpreter& in, TorchState& state) {
     in.add_property(state.tensor, row.name, row.get, row.set, row.doc);
     object_cast<Property>(*dict_get_text(state.tensor->attributes(), row.name))->owner = Value(static_cast<Object*>(state.tensor->bases.front()));
   }
+  const NativeDef views{"_is_view(self)", is_view, "Whether it shows another tensor's memory."};
+  in.add_methods(state.tensor, &views, 1);
   for (const OpEntry* entry : all_ops())
     if (entry->has(kProperty)) add_property_op(in, state.tensor, entry);
 }

@@ -96,6 +96,7 @@ void track_tensor(Interpreter& in, const Value& tensor) {
 void traverse_tensor(Object* self, Visitor& visitor) {
   const AutogradMeta* meta = own_record(self);
   if (meta == nullptr) return;
+  if (meta->host_record) visitor(static_cast<KeptGradient&>(*meta->host_record).object);
   for (const auto& [id, hook] : meta->hooks) visit_hook(hook, visitor);
   for (const auto& [id, hook] : meta->accumulated_hooks)
     if (const auto* script = hook.target<ScriptLeafHook>()) visitor(script->function);
@@ -117,6 +118,7 @@ void traverse_tensor(Object* self, Visitor& visitor) {
 void clear_tensor(Interpreter&, Object* self) {
   AutogradMeta* meta = own_record(self);
   if (meta == nullptr) return;
+  const CountedPtr<Counted> gradient = std::move(meta->host_record);
   const auto hooks = std::exchange(meta->hooks, {});
   const auto accumulated_hooks = std::exchange(meta->accumulated_hooks, {});
   Node* node = own_node(*meta);

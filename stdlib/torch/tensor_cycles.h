@@ -42,6 +42,12 @@ struct ScriptLeafHook {
   void operator()(const Tensor& leaf) const;
 };
 
+// The script's object for the gradient of a tensor, which the tensor keeps as long as it keeps the gradient: `t.grad is t.grad`, and what a
+// script sets on it stays.
+struct KeptGradient : Counted {
+  Value object;
+};
+
 void track_tensor(Interpreter& in, const Value& tensor);
 
 // For the type's table.

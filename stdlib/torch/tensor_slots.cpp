@@ -91,6 +91,11 @@ Value divide_number(Interpreter& in, const Scalar& number, const Tensor& right, 
   return wrap_tensor(in, mul.tensor_scalar(inverse, number, kLeftDying));
 }
 
+// `2 * x` and `x.__radd__(y)`: where the order does not matter, x stays the first.
+bool keeps_order(BinaryOp op) {
+  return op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor;
+}
+
 Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const Tensor& given, unsigned reuse) {
   const Plain plain(given);
   const Tensor& right = plain;
@@ -98,15 +103,10 @@ Value number_op_tensor(Interpreter& in, BinaryOp op, const Scalar& number, const
   if (op == BinaryOp::TrueDiv)
     return divide_number(in, number, right, state.binary_ops[static_cast<size_t>(BinaryOp::Mul)]->fast);
   const FastPaths& fast = state.binary_ops[static_cast<size_t>(op)]->fast;
+  if (keeps_order(op) && fast.tensor_scalar != nullptr)
+    return wrap_tensor(in, fast.tensor_scalar(right, number, reuse != 0 ? unsigned{kLeftDying} : 0u));
   if (fast.scalar_tensor != nullptr) return wrap_tensor(in, fast.scalar_tensor(number, right, reuse));
-  if (op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor)
-    if (fast.tensor_scalar != nullptr) return wrap_tensor(in, fast.tensor_scalar(right, number, 0));
   return wrap_tensor(in, fast.binary(Tensor::wrapped_number(number), right, 0));
-}
-
-// `x.__radd__(y)` of two tensors, which no operator comes to: where the order does not matter, x stays the first.
-bool keeps_order(BinaryOp op) {
-  return op == BinaryOp::Add || op == BinaryOp::Mul || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor;
 }
 
 // Asks __torch_function__ for a binary operator: under a mode, or with an operand of another class that has the method.
