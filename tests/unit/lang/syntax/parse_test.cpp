@@ -302,7 +302,7 @@ TEST_CASE("parse: a prompt learns whether to read on") {
 }
 
 TEST_CASE("parse: an expression alone") {
-  CHECK(outcome("  a + b  \n", ParseMode::kExpression) == "ok");
+  CHECK(outcome("a + b  \n", ParseMode::kExpression) == "ok");
   CHECK(outcome("a, b", ParseMode::kExpression) == "ok");
   CHECK(outcome("a = b", ParseMode::kExpression) == "SyntaxError 1 invalid syntax");
   CHECK(outcome("", ParseMode::kExpression) == "SyntaxError 1 invalid syntax");
