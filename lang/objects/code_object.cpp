@@ -5,6 +5,7 @@
 #include "lang/objects/code_object.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -16,6 +17,7 @@
 #include "lang/core/interpreter.h"
 #include "lang/core/make_object.h"
 #include "lang/core/object_cast.h"
+#include "lang/objects/module.h"
 #include "lang/core/protocol.h"
 #include "lang/types/bytes.h"
 #include "lang/types/dict.h"
@@ -263,6 +265,16 @@ Value code_bytes(Interpreter& in, const Args& a) {
   return make_bytes(in, bytes);
 }
 
+// CPython's table, of which nobody but its virtual machine reads anything, holds here what types.CodeType makes the code of again.
+Value exception_table(Interpreter& in, const Args& a) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("marshal"))), intern(in, "_table")), {a[0]});
+}
+
+// types.CodeType(...): a copy of the code that the table of a code object tells of, with the parts given.
+Value make_code(Interpreter& in, Type*, const Args& args) {
+  return call(in, get_attr(in, Value(static_cast<Object*>(in.import("marshal"))), intern(in, "_code")), args);
+}
+
 // --- equality
 
 bool same_constants(Interpreter& in, const Value& a, const Value& b) {
@@ -275,7 +287,7 @@ bool same_constants(Interpreter& in, const Value& a, const Value& b) {
     }
     return true;
   }
-  if (a.is_float()) return std::memcmp(&a, &b, sizeof a) == 0;  // 0.0 is not -0.0, NaN is itself
+  if (a.is_float()) return std::bit_cast<uint64_t>(a.as_float()) == std::bit_cast<uint64_t>(b.as_float());  // 0.0 is not -0.0, NaN is itself
   return equals(in, a, b);
 }
 
@@ -495,6 +507,7 @@ void set_code_slots(Type* type) {
   type->slots.repr = code_repr;
   type->slots.compare = code_compare;
   type->slots.hash = code_hash;
+  type->make = make_code;
 }
 
 void fill_code(Interpreter& in, Type* type) {
@@ -511,6 +524,11 @@ void fill_code(Interpreter& in, Type* type) {
   });
   in.add_property(type, "_co_source",  // also of exec() and its kin, for marshal
                   [](Interpreter& i, const Args& a) { return make_str_lossy(i, code_of(a)->source->text()); });
+  in.add_property(type, "_co_globals", [](Interpreter& i, const Args& a) {
+    std::vector<Value> names;
+    for (const GlobalCache& cache : code_of(a)->global_caches) names.emplace_back(cache.name);
+    return make_tuple(i, names.data(), names.size());
+  });
   count("co_argcount", [](Interpreter&, const Args& a) {
     return Value::integer(has_mapping(code_of(a)) ? 0 : code_of(a)->positional);
   });
@@ -540,7 +558,7 @@ void fill_code(Interpreter& in, Type* type) {
   in.add_property(type, "co_code", code_bytes);
   in.add_property(type, "co_linetable", line_table);
   in.add_property(type, "co_lnotab", old_line_table);
-  in.add_property(type, "co_exceptiontable", [](Interpreter& i, const Args&) { return make_bytes(i, ""); });
+  in.add_property(type, "co_exceptiontable", exception_table);
   in.add_methods(type, kMethods, std::size(kMethods));
 }
 
