@@ -1,3 +1,4 @@
+// compile: small (the loops are in the kernels)
 // Parts of layers that PyTorch shows by names of their own, mostly with an underscore: what its compilers and its own
 // modules call. Each is a few calls of others.
 #include <algorithm>

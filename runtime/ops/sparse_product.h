@@ -17,9 +17,4 @@ struct SparseProductCall {
 };
 extern Kernel<SparseProductCall> sparse_product_kernel;
 
-/// A product of shape [rows, dense.size(1)], for int64 starts of rows + 1 elements, int64 columns and values of one element for each entry, and
-/// dense of two dimensions; values and dense are float32 or float64. Undefined for operands of another dtype, with gaps or outside of the
-/// host's memory. Raises an index error for columns outside of dense.
-Tensor sparse_product(const Tensor& starts, const Tensor& columns, const Tensor& values, const Tensor& dense);
-
 }  // namespace tessera::tensor

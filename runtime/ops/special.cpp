@@ -328,7 +328,7 @@ TS_UNARY(special_erfcx, "self", Erfcx, kSpec, "erfc(x) * exp(x * x).", "f[3,4]\n
 TS_UNARY(special_log_ndtr, "self", LogNdtr, kSpec, "Logarithm of the normal distribution function.", "f[3,4]\ni[3]<4");
 TS_UNARY(special_ndtri, "self", Ndtri, kSpec, "The inverse of the normal distribution function.", "p[3,4]");
 TS_UNARY(special_ndtr, "self", &ndtr, kSpec, "The normal distribution function.", "f[3,4]\ni[3]<4");
-TS_UNARY(special_gammaln, "self", &gammaln, kSpec, "Logarithm of the absolute gamma function.", "g[3,4]");
+TS_UNARY(special_gammaln, "self", &gammaln, kSpec, "As lgamma.", "g[3,4]");
 TS_OP(frexp, "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", "x as mantissa * 2 ** exponent.",
       kFunction | kMethod | kOut, Frexp,
       "f[3,4]\ni[2]<3 -> RuntimeError: torch.frexp() only supports floating-point dtypes",

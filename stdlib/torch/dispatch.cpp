@@ -1,6 +1,9 @@
 // compile: small (runs under dispatch modes alone)
 #include "stdlib/torch/dispatch.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "lang/core/bind.h"
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
@@ -242,10 +245,45 @@ Value dispatch_function(Interpreter& in, const Args& args) {
   return call_in_language(in, "_compose", args);
 }
 
+// The declaration of an entry as PyTorch writes it: an op that returns a view says of what.
+std::string declaration(const OpEntry& entry) {
+  std::string text = entry.schema_text;
+  const size_t self = text.find("(Tensor self"), result = text.rfind(" -> Tensor");
+  if (!entry.has(tensor::kView) || self == std::string::npos || result == std::string::npos) return text;
+  const bool several = text.ends_with("[]");
+  text.insert(result + std::strlen(" -> Tensor"), "(a)");
+  text.insert(self + std::strlen("(Tensor"), several ? "(a -> *)" : "(a)");
+  return text;
+}
+
 Value schemas_of_op(Interpreter& in, const Args& args) {
   std::vector<Value> schemas;
-  for (const OpEntry* entry : tensor::find_op(text_of(args[0]))) schemas.push_back(make_str(in, entry->schema_text));
+  for (const OpEntry* entry : tensor::find_op(text_of(args[0]))) schemas.push_back(make_str(in, declaration(*entry)));
   return make_tuple(in, schemas.data(), schemas.size());
+}
+
+// torch._C._op_says(name, fact): whether an entry of the name states a fact that the language asks for.
+Value op_says(Interpreter&, const Args& args) {
+  const auto entries = tensor::find_op(text_of(args[0]));
+  const std::string_view fact = text_of(args[1]);
+  return Value::boolean(std::any_of(entries.begin(), entries.end(), [&](const OpEntry* each) {
+    if (fact == "no_gradient") return each->has(tensor::kNoGrad);
+    if (fact == "inplace_argument") return each->has(tensor::kFunctional) && each->has(tensor::kInplace);
+    if (fact == "numbers_as_tensors") return each->facts->takes_numbers_anywhere;
+    if (fact == "shape_of_elements") return each->has(tensor::kDataDependent);
+    if (fact == "random") return each->has(tensor::kRandom);
+    throw Error(ErrorKind::ValueError, "no fact of an op: " + std::string(fact));
+  }));
+}
+
+// torch._C._op_alias(name): the op of which this is another name, or None. Documentation of such an entry reads "As NAME.".
+Value op_alias(Interpreter& in, const Args& args) {
+  const auto entries = tensor::find_op(text_of(args[0]));
+  if (entries.empty()) return Value::none();
+  std::string_view doc = entries.front()->doc;
+  if (!doc.starts_with("As ") || !doc.ends_with(".")) return Value::none();
+  doc = doc.substr(3, doc.size() - 4);
+  return tensor::find_op(doc).empty() ? Value::none() : make_str(in, doc);
 }
 
 // The parameters of _make_wrapper_subclass.
@@ -327,6 +365,8 @@ void add_dispatch_functions(Interpreter& in, Module& module) {
   in.def(module, "_is_dispatching(value)", "", is_dispatching);
   in.def(module, "_dispatch_function(name: str, args: tuple)", "", dispatch_function);
   in.def(module, "_schemas_of_op(name: str)", "", schemas_of_op);
+  in.def(module, "_op_says(name: str, fact: str)", "", op_says);
+  in.def(module, "_op_alias(name: str)", "", op_alias);
   in.def(module, "_disabled_torch_dispatch_impl(func, types, args=(), kwargs=None)", "", dont_dispatch);
 }
 

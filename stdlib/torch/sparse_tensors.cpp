@@ -12,7 +12,6 @@
 #include "lang/objects/class.h"
 #include "lang/types/dict.h"
 #include "runtime/format.h"
-#include "runtime/ops/sparse_product.h"
 #include "runtime/ops/view_ops.h"
 #include "stdlib/torch/convert.h"
 #include "stdlib/torch/profiler_events.h"
@@ -89,15 +88,6 @@ Value resize_sparse(Interpreter& in, const Args& args) {
   return args[0];
 }
 
-// torch._C._sparse_product(starts, columns, values, dense), or None: see runtime/ops/sparse_product.h.
-Value product_of_sparse(Interpreter& in, const Args& args) {
-  return in_torch(in, args, [&] {
-    Tensor made = tensor::sparse_product(expect_tensor(in, args[0], "starts"), expect_tensor(in, args[1], "columns"),
-                                         expect_tensor(in, args[2], "values"), expect_tensor(in, args[3], "dense"));
-    return made.defined() ? wrap_tensor(in, std::move(made)) : Value::none();
-  });
-}
-
 }  // namespace
 
 Value call_gathered(Interpreter& in, const tensor::Arg* args) {
@@ -139,7 +129,6 @@ void add_sparse_functions(Interpreter& in, Module& module) {
   in.def(module, "_sparse_parts(value)", "", parts_of);
   in.def(module, "_tensor_text(tensor: Tensor, name: str)", "", text_of_tensor);
   in.def(module, "_resize_sparse(tensor, size)", "", resize_sparse);
-  in.def(module, "_sparse_product(starts, columns, values, dense)", "", product_of_sparse);
 }
 
 }  // namespace tessera::stdlib

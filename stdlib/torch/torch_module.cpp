@@ -226,7 +226,8 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "overrides",  "sparse",        "types",         "version",
                                    "mps",        "cpu",           "_dynamo",       "onnx",
                                    "signal",     "masked",        "fx",           "__config__",
-                                   "futures",    "ao",            "_tensor_str",    "library"};
+                                   "futures",    "ao",            "_tensor_str",    "library",
+                                   "export"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
