@@ -227,7 +227,7 @@ const char* const kSubmodules[] = {"_C",         "_ops",          "_script",    
                                    "mps",        "cpu",           "_dynamo",       "onnx",
                                    "signal",     "masked",        "fx",           "__config__",
                                    "futures",    "ao",            "_tensor_str",    "library",
-                                   "export"};
+                                   "export",        "_higher_order_ops"};
 
 // What of the package is written in the language: what every program may touch, and compositions, read when a name is in no
 // other place.
