@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What everyday calls of NumPy cost, as many times NumPy's speed.
+"""Times everyday calls of NumPy, as many times NumPy's speed.
 
     python3 bench/numpy_calls.py --tsr build/release/tsr --peer PYTHON [--rounds N] [--write docs/performance.md] [NAME...]
     python3 bench/numpy_calls.py --tsr build/release/tsr --peer OLD/tsr [NAME...]       two builds of tsr
@@ -46,7 +46,7 @@ CALLS = {
 
 
 def operands(n, np, torch):
-    """What the names of the calls stand for."""
+    """The operands that the calls name."""
     side = {4: 2, 1000: 32, 100000: 256}[n]
     random = np.random.RandomState(0)
     x, y = random.rand(n), random.rand(n) + 0.5

@@ -1,4 +1,4 @@
-// What torch.ops.torchvision is made of: torch/_vision.tsr gives the ops their arguments and derivatives.
+// Entries that torch.ops.torchvision is made of: torch/_vision.tsr gives the ops their arguments and derivatives.
 // compile: small (checks, the kernels take longer)
 #include "runtime/ops/vision.h"
 

@@ -26,7 +26,7 @@ const Tensor* tensor_in(const ArrayCalls& s, const Value& v) {
   return t.is_tracked() || t.has_math_bits() ? nullptr : &t;
 }
 
-// It has no attributes but the tensor and what it is a view of: it may be written, and its bytes are in their order.
+// The array has no attributes but its tensor and its base: it may be written, and its bytes are in the machine's order.
 bool is_usual(const ArrayCalls&, const Value& v) { return known_cast<Instance>(v)->attributes.count <= 2; }
 
 Value new_array(Interpreter& in, const ArrayCalls& s, Tensor t) {
@@ -94,7 +94,7 @@ bool finite_run(const T* x, int64_t n) {
 
 }  // namespace
 
-// Whether there is nothing to report about a result.
+// Says that there is nothing to report about a result.
 bool is_fine(const ArrayCalls& s, const Tensor& t, bool look) {
   if (s.notice == 0 || !(is_floating(t.dtype()) || is_complex(t.dtype()))) return true;
   if (s.notice == 1 && !look && t.numel() > kLookedAt) return true;
@@ -103,7 +103,7 @@ bool is_fine(const ArrayCalls& s, const Tensor& t, bool look) {
   return t.dtype() == kFloat32 && finite_run(static_cast<const float*>(t.data_ptr()), t.numel());
 }
 
-// What f answers; false where the tensor operation refuses or someone is to be asked first.
+// The answer of f; false where the tensor operation refuses, or where a dispatch mode is to be asked first.
 [[gnu::noinline]] bool attempt(Interpreter& in, bool (*f)(void*), void* what) {
   TorchState& state = torch_state(in);
   if (state.modes != 0) [[unlikely]]

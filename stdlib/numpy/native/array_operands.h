@@ -39,7 +39,7 @@ ArrayCalls& calls(Interpreter& in);
 
 // The tensor of a plain array: of no class below, and its class has the attributes in their order. Null for anything else.
 const Tensor* tensor_in(const ArrayCalls& s, const Value& v);
-// It has no attributes but the tensor and what it is a view of: it may be written, and its bytes are in their order.
+// The array has no attributes but its tensor and its base: it may be written, and its bytes are in the machine's order.
 bool is_usual(const ArrayCalls&, const Value& v);
 Value new_array(Interpreter& in, const ArrayCalls& s, Tensor t);
 Value new_view(Interpreter& in, const ArrayCalls& s, const Value& parent, Tensor t);
@@ -51,7 +51,7 @@ bool give(Interpreter& in, const ArrayCalls& s, Tensor t, Value& answer);
 // Says that there is nothing to report about a result. `look`: also of one of many elements.
 bool is_fine(const ArrayCalls& s, const Tensor& t, bool look = false);
 
-// What f answers; false where the tensor operation refuses or someone is to be asked first.
+// The answer of f; false where the tensor operation refuses, or where a dispatch mode is to be asked first.
 bool attempt(Interpreter& in, bool (*f)(void*), void* what);
 template <class F>
 bool attempt(Interpreter& in, F&& f) {
