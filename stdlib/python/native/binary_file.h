@@ -39,8 +39,8 @@ struct BinaryFile : Object {
   size_t left() const { return ahead.size() - at; }
 };
 
-inline BinaryFile* file_of(const Value& v) { return object_cast<BinaryFile>(v); }
-inline BinaryFile* self_of(const Args& args) { return file_of(args[0]); }
+inline BinaryFile* binary_file_of(const Value& v) { return object_cast<BinaryFile>(v); }
+inline BinaryFile* this_binary_file(const Args& args) { return binary_file_of(args[0]); }
 inline ByteArray* memory_of(const BinaryFile* f) { return as_byte_array(f->memory); }
 inline void drop_ahead(BinaryFile* f) {
   f->ahead.clear();

@@ -23,44 +23,44 @@ Type* type_for(Interpreter& in, const BinaryFile* f, bool plus) {
 namespace {
 // Answers of the stream below, where there is one.
 Value ask_raw(Interpreter& in, const Args& args, const char* method) {
-  const Value raw = self_of(args)->raw;
+  const Value raw = this_binary_file(args)->raw;
   return call_method(in, raw, intern(in, method));
 }
 }  // namespace
 
 Value file_fileno(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "fileno");
-  if (self_of(args)->place == Place::Memory) throw_unsupported(in, "fileno");
-  check_open(in, self_of(args));
-  return Value::integer(self_of(args)->fd);
+  check_ready(this_binary_file(args));
+  if (this_binary_file(args)->place == Place::Raw) return ask_raw(in, args, "fileno");
+  if (this_binary_file(args)->place == Place::Memory) throw_unsupported(in, "fileno");
+  check_open(in, this_binary_file(args));
+  return Value::integer(this_binary_file(args)->fd);
 }
 Value file_isatty(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "isatty");
-  check_open(in, self_of(args));
-  return Value::boolean(self_of(args)->fd >= 0 && isatty(self_of(args)->fd) == 1);
+  check_ready(this_binary_file(args));
+  if (this_binary_file(args)->place == Place::Raw) return ask_raw(in, args, "isatty");
+  check_open(in, this_binary_file(args));
+  return Value::boolean(this_binary_file(args)->fd >= 0 && isatty(this_binary_file(args)->fd) == 1);
 }
 Value file_readable(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "readable");
-  check_open(in, self_of(args));
-  return Value::boolean(self_of(args)->readable);
+  check_ready(this_binary_file(args));
+  if (this_binary_file(args)->place == Place::Raw) return ask_raw(in, args, "readable");
+  check_open(in, this_binary_file(args));
+  return Value::boolean(this_binary_file(args)->readable);
 }
 Value file_writable(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "writable");
-  check_open(in, self_of(args));
-  return Value::boolean(self_of(args)->writable);
+  check_ready(this_binary_file(args));
+  if (this_binary_file(args)->place == Place::Raw) return ask_raw(in, args, "writable");
+  check_open(in, this_binary_file(args));
+  return Value::boolean(this_binary_file(args)->writable);
 }
 Value file_seekable(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  if (self_of(args)->place == Place::Raw) return ask_raw(in, args, "seekable");
-  check_open(in, self_of(args));
-  return Value::boolean(self_of(args)->place <= Place::Memory && self_of(args)->seekable);
+  check_ready(this_binary_file(args));
+  if (this_binary_file(args)->place == Place::Raw) return ask_raw(in, args, "seekable");
+  check_open(in, this_binary_file(args));
+  return Value::boolean(this_binary_file(args)->place <= Place::Memory && this_binary_file(args)->seekable);
 }
 Value file_enter(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
+  check_open(in, this_binary_file(args));
   return args[0];
 }
 Value file_exit(Interpreter& in, const Args& args) {
@@ -68,32 +68,32 @@ Value file_exit(Interpreter& in, const Args& args) {
   return Value::none();
 }
 Value file_closed(Interpreter& in, const Args& args) {
-  check_ready(self_of(args));
-  return Value::boolean(is_closed(in, self_of(args)));
+  check_ready(this_binary_file(args));
+  return Value::boolean(is_closed(in, this_binary_file(args)));
 }
 Value file_name(Interpreter& in, const Args& args) {
-  const BinaryFile* f = self_of(args);
+  const BinaryFile* f = this_binary_file(args);
   check_ready(f);
   return f->place == Place::Raw ? get_attr(in, f->raw, intern(in, "name")) : f->name;
 }
 Value file_mode(Interpreter& in, const Args& args) {
-  const BinaryFile* f = self_of(args);
+  const BinaryFile* f = this_binary_file(args);
   check_ready(f);
   return f->place == Place::Raw ? get_attr(in, f->raw, intern(in, "mode")) : make_str(in, f->mode);
 }
 // The size of the system's blocks.
 Value file_blksize(Interpreter& in, const Args& args) {
   struct stat s {};
-  const BinaryFile* f = self_of(args);
+  const BinaryFile* f = this_binary_file(args);
   const bool known = f->fd >= 0 && in.host().files->status(f->fd, &s) == 0 && s.st_blksize > 1;
   return Value::integer(known ? s.st_blksize : 8192);
 }
 
-Value file_closefd(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->owns_fd); }
+Value file_closefd(Interpreter&, const Args& args) { return Value::boolean(this_binary_file(args)->owns_fd); }
 
 // The raw stream. A file that open() made gets one now: it takes the descriptor over.
 Value file_raw(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   if (f->detached || !f->ready) return Value::none();
   if (f->place == Place::Raw) return f->raw;
   if (f->place != Place::Disk) return args[0];
@@ -101,7 +101,7 @@ Value file_raw(Interpreter& in, const Args& args) {
   BinaryFile shape;
   shape.buffered = false;
   Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, false)));
-  BinaryFile* raw = file_of(made);
+  BinaryFile* raw = binary_file_of(made);
   raw->place = Place::Disk;
   raw->buffered = false;
   raw->fd = f->fd;
@@ -122,7 +122,7 @@ Value file_raw(Interpreter& in, const Args& args) {
 }
 
 Value file_detach(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_ready(f);
   if (f->place == Place::Memory) throw_unsupported(in, "detach");
   call_method(in, args[0], intern(in, "flush"));
@@ -146,11 +146,11 @@ Value described(Interpreter& in, const BinaryFile* f, Value name) {
 }  // namespace
 
 Value file_repr(Interpreter& in, const Value& self) {
-  const BinaryFile* f = file_of(self);
+  const BinaryFile* f = binary_file_of(self);
   return described(in, f, f->buffered ? f->name : find_attr(in, self, intern(in, "name")));
 }
 
 // Its attributes are gone already.
-Value last_repr(Interpreter& in, const Value& self) { return described(in, file_of(self), file_of(self)->name); }
+Value last_repr(Interpreter& in, const Value& self) { return described(in, binary_file_of(self), binary_file_of(self)->name); }
 
 }  // namespace tessera::stdlib::binary

@@ -28,7 +28,7 @@ Value memory_seek(BinaryFile* f, int64_t offset, int64_t whence) {
 }  // namespace
 
 Value file_seek(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   const bool in_memory = f->place == Place::Memory;
   const int64_t in_bytes = in_memory ? int_argument(in, args[1]) : 0;
   const int whence = whole_to_int(whole_index(in, args[2]));
@@ -58,7 +58,7 @@ Value file_seek(Interpreter& in, const Args& args) {
 }
 
 Value file_tell(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_open(in, f);
   const bool settled = f->seekable && f->system == f->position && f->left() == 0 && f->pending.empty();
   if (f->place == Place::Disk && (!f->buffered || settled)) {  // others may have moved it
@@ -73,7 +73,7 @@ Value file_tell(Interpreter& in, const Args& args) {
 }
 
 Value file_truncate(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_open(in, f, "truncate");
   if (!f->writable) throw_unsupported(in, f->buffered ? "truncate" : "File not open for writing");
   const int64_t size = args[1].is_none()            ? f->position

@@ -166,7 +166,7 @@ Value read_bytes(Interpreter& in, BinaryFile* f, int64_t count, bool once) {
 }  // namespace
 
 Value file_read(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_readable(in, f, "read");
   const int64_t count = size_argument(in, args[1]);
   if (count < -1 && f->buffered && f->place != Place::Memory)
@@ -176,7 +176,7 @@ Value file_read(Interpreter& in, const Args& args) {
 }
 
 Value file_read1(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_readable(in, f, f->place == Place::Memory ? "read" : "read1");
   const bool in_memory = f->place == Place::Memory;
   const int64_t count = in_memory ? size_argument(in, args[1]) : int_argument(in, args[1]);
@@ -185,12 +185,12 @@ Value file_read1(Interpreter& in, const Args& args) {
 }
 
 Value file_readall(Interpreter& in, const Args& args) {
-  check_readable(in, self_of(args), "read");
-  return read_bytes(in, self_of(args), -1, false);
+  check_readable(in, this_binary_file(args), "read");
+  return read_bytes(in, this_binary_file(args), -1, false);
 }
 
 Value file_readinto(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_readable(in, f, f->place == Place::Memory ? "read" : "readinto");
   Buffer buffer;
   if (!find_writable(in, args[1], buffer)) {
@@ -205,7 +205,7 @@ Value file_readinto(Interpreter& in, const Args& args) {
 }
 
 Value file_peek(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_readable(in, f, "peek");
   int_argument(in, args[1]);
   if (f->left() == 0) fill(in, f);
@@ -243,12 +243,12 @@ Value read_line(Interpreter& in, BinaryFile* f, int64_t limit) {
 }  // namespace
 
 Value file_readline(Interpreter& in, const Args& args) {
-  check_readable(in, self_of(args), self_of(args)->place == Place::Memory ? "read" : "readline");
-  return read_line(in, self_of(args), size_argument(in, args[1]));
+  check_readable(in, this_binary_file(args), this_binary_file(args)->place == Place::Memory ? "read" : "readline");
+  return read_line(in, this_binary_file(args), size_argument(in, args[1]));
 }
 
 Value file_readlines(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   check_readable(in, f, "read");
   const bool listed = f->place == Place::Memory && !args[1].is_none() && !is_index(in, args[1]);
   if (listed) throw Error(ErrorKind::TypeError, "integer argument expected, got '" + std::string(type_name(in, args[1])) + "'");
@@ -265,13 +265,13 @@ Value file_readlines(Interpreter& in, const Args& args) {
 }
 
 Value file_iter(Interpreter& in, const Value& self) {
-  if (file_of(self)->place != Place::Memory) check_open(in, file_of(self));
+  if (binary_file_of(self)->place != Place::Memory) check_open(in, binary_file_of(self));
   return self;
 }
 
 bool file_next(Interpreter& in, const Value& self, Value& out) {
-  check_readable(in, file_of(self), "read");
-  out = read_line(in, file_of(self), -1);
+  check_readable(in, binary_file_of(self), "read");
+  out = read_line(in, binary_file_of(self), -1);
   return as_bytes(out)->size != 0;
 }
 

@@ -86,7 +86,7 @@ void write_disk(Interpreter& in, BinaryFile* f, std::string_view bytes) {
 }  // namespace
 
 Value file_write(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   if (f->closed && f->buffered && f->place != Place::Memory) throw Error(ErrorKind::ValueError, "write to closed file");
   check_open(in, f);
   if (!f->writable) throw_unsupported(in, f->buffered ? "write" : "File not open for writing");
@@ -112,14 +112,14 @@ Value file_write(Interpreter& in, const Args& args) {
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
+  check_open(in, this_binary_file(args));
   const Value write = get_attr(in, args[0], intern(in, "write"));
   for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
   return Value::none();
 }
 
 Value file_flush(Interpreter& in, const Args& args) {
-  BinaryFile* const f = self_of(args);
+  BinaryFile* const f = this_binary_file(args);
   check_ready(f);
   if (!(f->buffered && f->writable) && is_closed(in, f))  // CPython's come from IOBase
     throw Error(ErrorKind::ValueError, "I/O operation on closed file.");
@@ -145,7 +145,7 @@ void close_raw(Interpreter& in, BinaryFile* f) {
 }  // namespace
 
 Value file_close(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   if (f->place == Place::Memory && !f->closed) {
     if (memory_of(f)->exports != 0)
       throw Error(ErrorKind::BufferError, "Existing exports of data: object cannot be re-sized");

@@ -55,7 +55,7 @@ void open_file(Interpreter& in, BinaryFile* f, const Value& file, const Value& m
 Value make_file_io(Interpreter& in, Type* type, const Args& args) {
   require(in.limits.files, "files");
   Value made = Value::adopt(make_object<BinaryFile>(in, type));
-  BinaryFile* f = file_of(made);
+  BinaryFile* f = binary_file_of(made);
   f->place = Place::Disk;
   f->buffered = false;
   f->closed = true;
@@ -65,7 +65,7 @@ Value make_file_io(Interpreter& in, Type* type, const Args& args) {
 }
 
 Value file_io_init(Interpreter& in, const Args& args) {
-  open_file(in, self_of(args), args[1], args[2], truth(in, args[3]), args[4]);
+  open_file(in, this_binary_file(args), args[1], args[2], truth(in, args[3]), args[4]);
   return Value::none();
 }
 
@@ -126,7 +126,7 @@ namespace {
 
 Value unready_buffer(Interpreter& in, Type* type) {
   Value made = Value::adopt(make_object<BinaryFile>(in, type));
-  BinaryFile* f = file_of(made);
+  BinaryFile* f = binary_file_of(made);
   f->place = Place::Raw;
   f->ready = false;
   f->name = Value::none();
@@ -145,19 +145,19 @@ Value buffer_new(Interpreter& in, const Args& args) {
 }
 
 Value buffer_init(Interpreter& in, const Args& args) {
-  wrap_raw(in, self_of(args), args[1], args[2]);
+  wrap_raw(in, this_binary_file(args), args[1], args[2]);
   return Value::none();
 }
 
 // --- BytesIO
 
 Value memory_getvalue(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
-  return make_bytes(in, memory_of(self_of(args))->view());
+  check_open(in, this_binary_file(args));
+  return make_bytes(in, memory_of(this_binary_file(args))->view());
 }
 Value memory_getbuffer(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
-  return make_memory_view(in, self_of(args)->memory);
+  check_open(in, this_binary_file(args));
+  return make_memory_view(in, this_binary_file(args)->memory);
 }
 
 void set_initial(Interpreter& in, BinaryFile* f, const Value* bytes) {
@@ -169,26 +169,26 @@ void set_initial(Interpreter& in, BinaryFile* f, const Value* bytes) {
 
 Value make_memory(Interpreter& in, Type* type, const Args& args) {
   Value made = Value::adopt(make_object<BinaryFile>(in, type));
-  file_of(made)->name = Value::none();
-  set_initial(in, file_of(made), nullptr);
+  binary_file_of(made)->name = Value::none();
+  set_initial(in, binary_file_of(made), nullptr);
   if (args.count != 0) run_native_init(in, made, args);
   return made;
 }
 
 Value memory_init(Interpreter& in, const Args& args) {
-  set_initial(in, self_of(args), &args[1]);
+  set_initial(in, this_binary_file(args), &args[1]);
   return Value::none();
 }
 
 // Pickling: (bytes, position, attributes).
 Value memory_getstate(Interpreter& in, const Args& args) {
-  const BinaryFile* f = self_of(args);
+  const BinaryFile* f = this_binary_file(args);
   return make_tuple(in, {memory_getvalue(in, args), Value::integer(static_cast<int64_t>(f->position)),
                          attributes_to_keep(in, args[0])});
 }
 
 Value memory_setstate(Interpreter& in, const Args& args) {
-  BinaryFile* f = self_of(args);
+  BinaryFile* f = this_binary_file(args);
   if (!is_tuple(args[1]) || as_tuple(args[1])->size < 3) {
     throw_error(ErrorKind::TypeError, "%s.__setstate__ argument should be 3-tuple, got %s",
                 std::string(f->type->name->view()).c_str(), std::string(type_name(in, args[1])).c_str());
@@ -289,7 +289,7 @@ Value make_binary_file(Interpreter& in, const BinaryOptions& options) {
   shape.buffered = options.buffered;
   shape.readable = options.kind == 'r' || options.plus;
   Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, options.plus)));
-  BinaryFile* f = file_of(made);
+  BinaryFile* f = binary_file_of(made);
   f->name = options.name;
   f->buffered = options.buffered;
   Mode mode;
@@ -305,7 +305,7 @@ Value make_standard_binary(Interpreter& in, int which) {
   BinaryFile shape;
   shape.readable = which == 0;
   Value made = Value::adopt(make_object<BinaryFile>(in, type_for(in, &shape, false)));
-  BinaryFile* f = file_of(made);
+  BinaryFile* f = binary_file_of(made);
   f->place = which == 0 ? Place::In : which == 1 ? Place::Out : Place::Error;
   f->fd = which;
   f->owns_fd = false;

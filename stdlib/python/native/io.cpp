@@ -60,7 +60,7 @@ Value ask_stream(Interpreter& in, const TextFile* f, const char* method) {
 }
 
 Value file_fileno(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "fileno");
   if (f->place == Place::Memory) throw_unsupported(in, "fileno");
@@ -69,7 +69,7 @@ Value file_fileno(Interpreter& in, const Args& args) {
 }
 
 Value file_isatty(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "isatty");
   check_open(in, f, true);
@@ -77,21 +77,21 @@ Value file_isatty(Interpreter& in, const Args& args) {
 }
 
 Value file_readable(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "readable");
   check_open(in, f);
   return Value::boolean(f->readable);
 }
 Value file_writable(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "writable");
   check_open(in, f);
   return Value::boolean(f->writable);
 }
 Value file_seekable(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream) return ask_stream(in, f, "seekable");
   check_open(in, f);
@@ -99,7 +99,7 @@ Value file_seekable(Interpreter& in, const Args& args) {
   return Value::boolean(f->place == Place::Memory);
 }
 Value file_enter(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args), true);
+  check_open(in, this_text_file(args), true);
   return args[0];
 }
 Value file_exit(Interpreter& in, const Args& args) {
@@ -108,7 +108,7 @@ Value file_exit(Interpreter& in, const Args& args) {
 }
 // The end of an instance of a script's class, which may have its own close().
 Value file_del(Interpreter& in, const Args& args) {
-  const TextFile* const f = self_of(args);
+  const TextFile* const f = this_text_file(args);
   if (f->place != Place::Stream || !f->ready || f->detached) return Value::none();
   try {
     if (!is_closed(in, f)) call_method(in, args[0], intern(in, "close"));
@@ -118,32 +118,32 @@ Value file_del(Interpreter& in, const Args& args) {
   return Value::none();
 }
 Value file_closed(Interpreter& in, const Args& args) {
-  check_attached(self_of(args));
-  return Value::boolean(is_closed(in, self_of(args)));
+  check_attached(this_text_file(args));
+  return Value::boolean(is_closed(in, this_text_file(args)));
 }
 Value file_name(Interpreter& in, const Args& args) {
-  const TextFile* f = self_of(args);
+  const TextFile* f = this_text_file(args);
   check_attached(f);
   return f->place == Place::Stream ? get_attr(in, f->buffer, intern(in, "name")) : f->name;
 }
 Value file_mode(Interpreter& in, const Args& args) {
-  const TextFile* f = self_of(args);
+  const TextFile* f = this_text_file(args);
   if (f->mode.empty()) throw Error(ErrorKind::AttributeError, "'_io.TextIOWrapper' object has no attribute 'mode'");
   return make_str(in, f->mode);
 }
 Value file_set_mode(Interpreter& in, const Args& args) {
-  self_of(args)->mode = text_argument(in, args[1], "mode");
+  this_text_file(args)->mode = text_argument(in, args[1], "mode");
   return Value::none();
 }
-Value file_line_buffering(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->line_buffered || self_of(args)->place == Place::Error); }
-Value file_write_through(Interpreter&, const Args& args) { return Value::boolean(self_of(args)->write_through); }
+Value file_line_buffering(Interpreter&, const Args& args) { return Value::boolean(this_text_file(args)->line_buffered || this_text_file(args)->place == Place::Error); }
+Value file_write_through(Interpreter&, const Args& args) { return Value::boolean(this_text_file(args)->write_through); }
 Value file_chunk_size(Interpreter& in, const Args& args) {
-  check_attached(self_of(args));
+  check_attached(this_text_file(args));
   (void)in;
-  return Value::integer(static_cast<int64_t>(self_of(args)->chunk));
+  return Value::integer(static_cast<int64_t>(this_text_file(args)->chunk));
 }
 Value file_set_chunk_size(Interpreter& in, const Args& args) {
-  check_attached(self_of(args));
+  check_attached(this_text_file(args));
   const Value whole = whole_index(in, args[1]);
   if (is_big_int(whole)) {
     std::string name(type_name(in, args[1]));
@@ -156,20 +156,20 @@ Value file_set_chunk_size(Interpreter& in, const Args& args) {
   }
   const int64_t size = whole.as_int();
   if (size <= 0) throw Error(ErrorKind::ValueError, "a strictly positive integer is required");
-  self_of(args)->chunk = static_cast<size_t>(size);
+  this_text_file(args)->chunk = static_cast<size_t>(size);
   return Value::none();
 }
 Value file_delete_chunk_size(Interpreter&, const Args& args) {
-  check_attached(self_of(args));
+  check_attached(this_text_file(args));
   throw Error(ErrorKind::AttributeError, "cannot delete attribute");
 }
 Value file_encoding(Interpreter& in, const Args& args) {
-  const TextFile* f = self_of(args);
+  const TextFile* f = this_text_file(args);
   return f->place == Place::Memory ? Value::none() : make_str(in, f->encoding_name);
 }
 // The binary file below.
 Value file_buffer(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (!f->buffer.is_undefined()) return f->buffer;
   flush(in, f);
@@ -189,9 +189,9 @@ Value file_buffer(Interpreter& in, const Args& args) {
 }
 
 Value file_newlines(Interpreter& in, const Args& args) {
-  if (self_of(args)->place == Place::Memory) check_open(in, self_of(args));
+  if (this_text_file(args)->place == Place::Memory) check_open(in, this_text_file(args));
   static constexpr const char* kEnds[] = {"\r", "\n", "\r\n"};
-  const uint8_t seen = self_of(args)->ends.seen();
+  const uint8_t seen = this_text_file(args)->ends.seen();
   std::vector<Value> ends;
   for (int i = 0; i < 3; ++i) {
     if (seen & 1 << i) ends.push_back(make_str(in, kEnds[i]));
@@ -200,13 +200,13 @@ Value file_newlines(Interpreter& in, const Args& args) {
   return ends.size() == 1 ? ends[0] : make_tuple_moving(in, ends.data(), ends.size());
 }
 Value file_errors(Interpreter& in, const Args& args) {
-  const TextFile* f = self_of(args);
+  const TextFile* f = this_text_file(args);
   check_attached(f);
   return f->place == Place::Memory ? Value::none() : make_str(in, f->errors_name);
 }
 
 Value file_detach(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   if (f->place == Place::Memory) throw_unsupported(in, "detach");
   call_method(in, args[0], intern(in, "flush"));
   const Value buffer = file_buffer(in, args);
@@ -216,7 +216,7 @@ Value file_detach(Interpreter& in, const Args& args) {
 }
 
 Value file_repr(Interpreter& in, const Value& self) {
-  TextFile* f = file_of(self);
+  TextFile* f = text_file_of(self);
   check_attached(f);
   Value name = f->name;
   if (f->place == Place::Stream) name = find_attr(in, f->buffer, intern(in, "name"));
@@ -228,8 +228,8 @@ Value file_repr(Interpreter& in, const Value& self) {
 }
 
 Value memory_getvalue(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args));
-  return make_str(in, self_of(args)->text);
+  check_open(in, this_text_file(args));
+  return make_str(in, this_text_file(args)->text);
 }
 
 // newline= of a text file or a StringIO; `what` names it in messages.
@@ -273,21 +273,21 @@ Value make_memory(Interpreter& in, Type* type, const Args& args) {
 }
 
 Value memory_init(Interpreter& in, const Args& args) {
-  set_initial(in, self_of(args), &args[1], args[2]);
+  set_initial(in, this_text_file(args), &args[1], args[2]);
   return Value::none();
 }
 
 // --- pickling of a StringIO: (text, newline, position, attributes)
 
 Value memory_getstate(Interpreter& in, const Args& args) {
-  const TextFile* f = self_of(args);
+  const TextFile* f = this_text_file(args);
   check_open(in, f);
   const Value newline = f->translate ? Value::none() : make_str(in, f->newline);
   return make_tuple(in, {make_str(in, f->text), newline, file_tell(in, args), attributes_to_keep(in, args[0])});
 }
 
 Value memory_setstate(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_open(in, f);
   if (!is_tuple(args[1]) || as_tuple(args[1])->size < 4) {
     throw_error(ErrorKind::TypeError, "%s.__setstate__ argument should be 4-tuple, got %s",
@@ -362,7 +362,7 @@ void note_options(Interpreter& in, const Value& file, const TextFile* f) {
 }
 
 Value file_reconfigure(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   const bool changes_text = !args[1].is_none() || !args[2].is_none() || !args[3].is_undefined();
   if (changes_text && f->was_read)
@@ -436,7 +436,7 @@ void wrap(Interpreter& in, TextFile* f, const Value& buffer, const WrapperOption
 
 Value unready_wrapper(Interpreter& in, Type* type) {
   Value made = Value::adopt(make_object<TextFile>(in, type));
-  TextFile* f = file_of(made);
+  TextFile* f = text_file_of(made);
   f->place = Place::Stream;
   f->ready = false;
   f->name = Value::none();
@@ -456,7 +456,7 @@ Value wrapper_new(Interpreter& in, const Args& args) {
 }
 
 Value wrapper_init(Interpreter& in, const Args& args) {
-  wrap(in, self_of(args), args[1], {args[2], args[3], args[4], truth(in, args[5]), truth(in, args[6])});
+  wrap(in, this_text_file(args), args[1], {args[2], args[3], args[4], truth(in, args[5]), truth(in, args[6])});
   return Value::none();
 }
 
@@ -467,7 +467,7 @@ Value open_file(Interpreter& in, const Args& args) {
   if (mode.binary) return open_binary(in, args, mode);
   if (args[2].is_int() && args[2].as_int() == 0) throw Error(ErrorKind::ValueError, "can't have unbuffered text I/O");
   Value made = Value::adopt(make_object<TextFile>(in, static_cast<Type*>(args.callee->data)));
-  TextFile* f = file_of(made);
+  TextFile* f = text_file_of(made);
   f->place = Place::Disk;
   f->closed = true;  // until it is open
   f->name = args[0];
@@ -533,7 +533,7 @@ Value standard_stream(Interpreter& in, const Args& args) {
   // The process was started with this file closed: for who may use files; a host's streams are its own.
   if (in.limits.files && files_of(in).owns(static_cast<int>(which)) && fcntl(static_cast<int>(which), F_GETFD) < 0) return Value::none();
   Value made = Value::adopt(make_object<TextFile>(in, static_cast<Type*>(args.callee->data)));
-  TextFile* f = file_of(made);
+  TextFile* f = text_file_of(made);
   f->place = which == 0 ? Place::In : which == 1 ? Place::Out : Place::Error;
   f->fd = static_cast<int>(which);
   f->owns_fd = false;

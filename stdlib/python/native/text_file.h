@@ -60,8 +60,8 @@ struct TextFile : Object {
   Value buffer;  // the binary file below: of a Stream, and of a standard stream once it was asked for
 };
 
-inline TextFile* file_of(const Value& v) { return known_cast<TextFile>(v); }
-inline TextFile* self_of(const Args& args) { return file_of(args[0]); }
+inline TextFile* text_file_of(const Value& v) { return known_cast<TextFile>(v); }
+inline TextFile* this_text_file(const Args& args) { return text_file_of(args[0]); }
 
 int write_pending(Interpreter& in, TextFile* f);  // answers errno
 void flush(Interpreter& in, TextFile* f);

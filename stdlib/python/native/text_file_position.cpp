@@ -235,7 +235,7 @@ void set_encoder(Interpreter& in, TextFile* f, bool at_start) {
 }  // namespace
 
 Value file_seek(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   const bool in_memory = f->place == Place::Memory;
   const int64_t in_text = in_memory ? int_argument(in, args[1]) : 0;
   const int whence = whole_to_int(whole_index(in, args[2]));
@@ -272,7 +272,7 @@ Value file_seek(Interpreter& in, const Args& args) {
 }
 
 Value file_tell(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_open(in, f);
   if (f->place == Place::Memory) {
     const size_t inside = std::min(f->at, f->text.size());
@@ -300,7 +300,7 @@ Value file_tell(Interpreter& in, const Args& args) {
 }
 
 Value file_truncate(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_open(in, f);
   if (f->place == Place::Stream) {
     flush_whole(in, f);

@@ -239,7 +239,7 @@ Value read_line(Interpreter& in, TextFile* f, int64_t limit) {
 }  // namespace
 
 Value file_read(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_readable(in, f);
   f->at_end = false;  // there may be more by now
   const int64_t count = size_argument(in, args[1]);
@@ -247,14 +247,14 @@ Value file_read(Interpreter& in, const Args& args) {
 }
 
 Value file_readline(Interpreter& in, const Args& args) {
-  check_readable(in, self_of(args));
-  self_of(args)->at_end = false;
-  const bool in_memory = self_of(args)->place == Place::Memory;
-  return read_line(in, self_of(args), in_memory ? size_argument(in, args[1]) : int_argument(in, args[1]));
+  check_readable(in, this_text_file(args));
+  this_text_file(args)->at_end = false;
+  const bool in_memory = this_text_file(args)->place == Place::Memory;
+  return read_line(in, this_text_file(args), in_memory ? size_argument(in, args[1]) : int_argument(in, args[1]));
 }
 
 Value file_readlines(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_open(in, f, true);
   check_readable(in, f);
   f->at_end = false;
@@ -270,13 +270,13 @@ Value file_readlines(Interpreter& in, const Args& args) {
 }
 
 Value file_iter(Interpreter& in, const Value& self) {
-  check_open(in, file_of(self), true);
+  check_open(in, text_file_of(self), true);
   return self;
 }
 
 bool file_next(Interpreter& in, const Value& self, Value& out) {
-  check_readable(in, file_of(self));
-  TextFile* f = file_of(self);
+  check_readable(in, text_file_of(self));
+  TextFile* f = text_file_of(self);
   f->at_end = false;
   out = read_line(in, f, -1);
   f->telling = as_str(out)->size == 0;

@@ -191,7 +191,7 @@ void write_standard(Interpreter& in, TextFile* f, const Value& whole, const std:
 void write_memory(Interpreter& in, TextFile* f, std::string_view text) { write_into(in, f, text); }
 
 Value file_write(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   if (!is_str(args[1])) {
     throw_error(
         ErrorKind::TypeError,
@@ -210,14 +210,14 @@ Value file_write(Interpreter& in, const Args& args) {
 }
 
 Value file_writelines(Interpreter& in, const Args& args) {
-  check_open(in, self_of(args), true);
+  check_open(in, this_text_file(args), true);
   const Value write = get_attr(in, args[0], intern(in, "write"));
   for_each(in, args[1], [&](Value line) { call(in, write, {std::move(line)}); });
   return Value::none();
 }
 
 Value file_flush(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   if (f->place == Place::Memory) return Value::none();  // even of a closed one
   check_open(in, f);
   flush(in, f);
@@ -229,7 +229,7 @@ Value file_flush(Interpreter& in, const Args& args) {
 }
 
 Value file_close(Interpreter& in, const Args& args) {
-  TextFile* f = self_of(args);
+  TextFile* f = this_text_file(args);
   check_attached(f);
   if (f->place == Place::Stream || (f->type->type_flags & kScriptClass) != 0) {  // a script's flush() is told, as in CPython
     if (is_closed(in, f)) return Value::none();
