@@ -24,6 +24,8 @@ struct SparseProduct {
   }
   static void run(const Tensor& out, const Tensor& given_starts, const Tensor& given_columns,
                   const Tensor& given_values, const Tensor& given_dense) {
+    // Before the places are read, which lie in the device's memory.
+    if (!sparse_product_kernel.has(out.device().type)) fail_no_kernel(sparse_product_kernel.name(), out.device().type);
     const Tensor starts = contiguous(given_starts), columns = contiguous(given_columns),
                  values = contiguous(given_values), dense = contiguous(given_dense);
     const int64_t n = values.numel(), inner = dense.sizes()[0], width = dense.sizes()[1];
