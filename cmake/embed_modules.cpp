@@ -4,7 +4,7 @@
 // - Modules that many others import, those that most programs use, and what they import are each compressed alone by zlib, behind a
 //   dictionary of lines that many files have: they are read in some microseconds.
 // - The others lie in blocks of kBlock bytes, in the order of their names, so that a package is together. A block is compressed by LZMA
-//   behind the texts of the most imported modules: 200 kB less than zlib makes of them, and up to four milliseconds to read.
+//   behind the texts of the most imported modules: 200 kB less than zlib makes of them, and up to three milliseconds to read.
 // - Four spaces at the beginning of a line are one byte, kIndent: 30 kB less.
 #include <algorithm>
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace {
 
-constexpr size_t kBlock = 512 << 10;     // half of it loses 20 kB; compiled code is kept, so that texts are seldom read
+constexpr size_t kBlock = 384 << 10;     // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
 constexpr size_t kKnown = 128 << 10;     // half of it loses a hundredth
 constexpr unsigned kWindow = 1 << 20;    // both, and what the last module of a block has beyond it
-constexpr size_t kOften = 20;            // importers of a module that is compressed alone
+constexpr size_t kOften = 30;            // importers of a module that is compressed alone
 constexpr size_t kOftenStandard = 6;     // of Python's library, which every program uses
 
 struct Module {
