@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr size_t kBlock = 384 << 10;     // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
+constexpr size_t kBlock = 448 << 10;     // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
 constexpr size_t kKnown = 128 << 10;     // half of it loses a hundredth
 constexpr unsigned kWindow = 1 << 20;    // both, and what the last module of a block has beyond it
 constexpr size_t kOften = 30;            // importers of a module that is compressed alone
@@ -152,7 +152,9 @@ void mark_read_often(std::vector<Module>& modules) {
   };
   for (Module& m : modules) {
     bool is_wanted = m.importers >= (m.is_standard ? kOftenStandard : kOften);
-    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "unittest", "asyncio", "typing", "collections._user"})
+    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "torch.autograd", "torch.autograd.graph", "torch.storage",
+                                "torch._utils", "torch._tensor_types", "torch._symbolic", "torch._rarely", "unittest", "asyncio",
+                                "typing", "collections._user"})
       is_wanted = is_wanted || m.name == package;
     if (is_wanted) mark(&m);
   }

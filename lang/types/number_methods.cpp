@@ -1,6 +1,5 @@
 // int, bool, float and complex: their types, slots and methods. The slots serve instances of script subclasses (Boxed)
 // and the rare ways; the machine computes with immediates by itself.
-// compile: small (methods by name, whose call takes longer than they do)
 #include <algorithm>
 #include <cctype>
 #include <cfloat>
