@@ -16,11 +16,11 @@
 
 namespace {
 
-constexpr size_t kBlock = 448 << 10;     // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
-constexpr size_t kKnown = 128 << 10;     // half of it loses a hundredth
-constexpr unsigned kWindow = 1 << 20;    // both, and what the last module of a block has beyond it
-constexpr size_t kOften = 30;            // importers of a module that is compressed alone
-constexpr size_t kOftenStandard = 6;     // of Python's library, which every program uses
+constexpr size_t kBlock = 448 << 10;   // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
+constexpr size_t kKnown = 128 << 10;   // half of it loses a hundredth
+constexpr unsigned kWindow = 1 << 20;  // both, and what the last module of a block has beyond it
+constexpr size_t kOften = 30;          // importers of a module that is compressed alone
+constexpr size_t kOftenStandard = 6;   // of Python's library, which every program uses
 
 struct Module {
   std::string name;  // torch.nn.rnn
@@ -147,14 +147,15 @@ void mark_read_often(std::vector<Module>& modules) {
   for (Module& m : modules) by_name[m.name] = &m;
   std::vector<Module*> open;
   const auto mark = [&](Module* m) {
-    if (m->name.starts_with("numpy")) return;  // large and many: in blocks they are two thirds as long, and read in milliseconds
+    if (m->name.starts_with("numpy"))
+      return;  // large and many: in blocks they are two thirds as long, and read in milliseconds
     if (!m->is_read_often) m->is_read_often = true, open.push_back(m);
   };
   for (Module& m : modules) {
     bool is_wanted = m.importers >= (m.is_standard ? kOftenStandard : kOften);
-    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "torch.autograd", "torch.autograd.graph", "torch.storage",
-                                "torch._utils", "torch._tensor_types", "torch._symbolic", "torch._rarely", "unittest", "asyncio",
-                                "typing", "collections._user"})
+    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "torch.autograd", "torch.autograd.graph",
+                                "torch.storage", "torch._utils", "torch._tensor_types", "torch._symbolic",
+                                "torch._rarely", "unittest", "asyncio", "typing", "collections._user"})
       is_wanted = is_wanted || m.name == package;
     if (is_wanted) mark(&m);
   }
@@ -234,8 +235,8 @@ int main(int argc, char** argv) {
   write_blocks(out, modules, lines, texts);
   out << "\nconstexpr EmbeddedModule kModules[] = {\n";
   for (const Module& m : modules)
-    out << "{\"" << m.name << "\", " << m.at << ", " << m.text.size() << ", " << m.block << ", " << !m.is_read_often << ", "
-        << m.is_package << ", " << m.is_standard << "},\n";
+    out << "{\"" << m.name << "\", " << m.at << ", " << m.text.size() << ", " << m.block << ", " << !m.is_read_often
+        << ", " << m.is_package << ", " << m.is_standard << "},\n";
   out << "};\n\nconstexpr unsigned short kKnown[] = {";
   for (const size_t i : known) out << i << ", ";
   out << "};\n\n}  // namespace\n\nstd::span<const EmbeddedModule> embedded_modules() { return kModules; }\n"
@@ -243,7 +244,10 @@ int main(int argc, char** argv) {
          "std::string_view embedded_dictionary() { return "
       << embed::literal(lines)
       << "sv; }\nstd::span<const unsigned short> embedded_known() { return kKnown; }\n"
-         "unsigned embedded_window() { return " << kWindow << "; }\n"
-         "unsigned long long embedded_sum() { return " << sum_of(modules) << "u; }\n\n}  // namespace tessera::stdlib\n";
+         "unsigned embedded_window() { return "
+      << kWindow
+      << "; }\n"
+         "unsigned long long embedded_sum() { return "
+      << sum_of(modules) << "u; }\n\n}  // namespace tessera::stdlib\n";
   return out ? 0 : 1;
 }
