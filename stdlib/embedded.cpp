@@ -104,7 +104,7 @@ class BlockReaders {
   std::vector<std::unique_ptr<BlockReader>> readers_;
 };
 
-// Each byte 1 stands for four spaces (cmake/embed_modules.cpp); no text has one of its own.
+// Replaces each byte 1 by four spaces: cmake/embed_modules.cpp writes indents so, and no module's text contains that byte.
 std::string with_spaces(const std::string& text) {
   std::string out;
   out.reserve(text.size() + 3 * static_cast<std::size_t>(std::ranges::count(text, '\1')));

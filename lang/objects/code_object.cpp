@@ -265,7 +265,8 @@ Value code_bytes(Interpreter& in, const Args& a) {
   return make_bytes(in, bytes);
 }
 
-// CPython's table, of which nobody but its virtual machine reads anything, holds here what types.CodeType makes the code of again.
+// co_exceptiontable: bytes from which types.CodeType can make the code again (marshal._table). CPython's bytes there are read by its
+// virtual machine alone, so that programs only hand them on.
 Value exception_table(Interpreter& in, const Args& a) {
   return call(in, get_attr(in, Value(static_cast<Object*>(in.import("marshal"))), intern(in, "_table")), {a[0]});
 }

@@ -58,9 +58,10 @@ Value grad_fn(Interpreter& in, const Args& args) {
   return node ? wrap_node(in, std::move(node)) : Value::none();
 }
 
-// Makes `object` the one that stands for the gradient.
+// Keeps `object` as the script's object of the gradient of `self`, so that `t.grad is t.grad`. An object of a subclass of Tensor is not
+// kept here: it holds another tensor than the engine, and the table of hollow tensors keeps it.
 void keep_gradient(Interpreter& in, const Value& self, AutogradMeta& meta, const Value& object) {
-  if (!tensor_of(object).same(meta.grad)) {  // a class's own object stands for what the engine holds: the table of hollow tensors keeps it
+  if (!tensor_of(object).same(meta.grad)) {
     meta.host_record = nullptr;
     return;
   }

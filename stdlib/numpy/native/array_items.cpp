@@ -25,7 +25,8 @@ bool bound(const Value& v, int64_t size, int64_t other, int64_t& out) {
   return true;
 }
 
-// The view that a key of integers, slices with positive steps, None and ... stands for.
+// Computes the layout of the view t[key]. Returns false for a key with other parts than integers, slices with positive steps, None and
+// Ellipsis, and for an index that is out of range.
 bool view_of_key(Interpreter& in, const Tensor& t, const Value& key, Layout& out) {
   const Value* items = &key;
   size_t count = 1;

@@ -73,7 +73,8 @@ bool give(Interpreter& in, const ArrayCalls& s, Tensor t, Value& answer) {
 
 namespace {
 
-// False where an element is no finite number, or where their sum is none. In vectors that every machine has.
+// Returns false if an element is infinite or NaN, or if the sum of the elements overflows: the sum is what is tested. The vectors have 16
+// bytes, which every x86-64 machine has.
 template <class T>
 bool finite_run(const T* x, int64_t n) {
   using Vector [[gnu::vector_size(16)]] = T;

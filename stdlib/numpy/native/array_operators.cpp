@@ -130,7 +130,8 @@ Value compare_slot(Interpreter& in, CompareOp op, const Value& self, const Value
 
 namespace {
 
-// The numbers of a scalar and what stands beside it: 'd' both doubles, 'l' both int64, 0 anything else.
+// Reads the two numbers of an operation between the scalar `a` and the operand `b`. Returns 'd' if both are doubles, 'l' if both are
+// int64, and 0 for any other types.
 char numbers_of(const ArrayCalls& s, const Value& a, const Value& b, Value& x, Value& y) {
   const auto* const type = a.as_object()->type;
   const bool real = type == s.scalars[size_t(kFloat64)];

@@ -319,13 +319,13 @@ bool quick_searchsorted(Interpreter& in, const ArrayCalls& s, const Args& args, 
 
 bool quick_nonzero(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
   const Tensor* const t = tensor_in(s, args[0]);
-  Value count;
-  if (t == nullptr || t->dim() != 1 || !quick_count(in, s, args, count)) return false;
+  int64_t count = 0;
+  if (t == nullptr || t->dim() != 1 || !count_truths(s, args[0], count)) return false;
   return attempt(in, [&] {
-    Tensor made = Tensor::empty(Dims{count.as_int()}, kInt64);
+    Tensor made = Tensor::empty(Dims{count}, kInt64);
     auto* const to = static_cast<int64_t*>(made.data_ptr());
     const char* const x = t->bytes();
-    for (int64_t i = 0, at = 0; at < count.as_int(); ++i) to[at] = i, at += x[i] != 0;
+    for (int64_t i = 0, at = 0; at < count; ++i) to[at] = i, at += x[i] != 0;
     return answer = make_tuple(in, {new_array(in, s, std::move(made))}), true;
   });
 }
@@ -386,7 +386,6 @@ constexpr QuickFunction kQuick[] = {
 
 }  // namespace
 
-// The flat doubles of a plain array; null where it is none.
 const double* doubles_in(const ArrayCalls& s, const Value& v, int64_t& count) {
   const Tensor* const t = tensor_in(s, v);
   if (t == nullptr || t->dim() != 1 || t->dtype() != kFloat64 || !t->is_contiguous()) return nullptr;

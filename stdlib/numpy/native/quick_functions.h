@@ -13,11 +13,14 @@ struct QuickFunction {
   Quick function;
 };
 
-// Null where there is none of that name.
+// Returns the function that stands in front of numpy's of this name, or null if numpy's stands alone.
 const QuickFunction* find_quick(std::string_view name);
 
-// The flat doubles of a plain array; null where it is none.
+// Returns the elements of a plain, contiguous array of doubles with one dimension, and their number; null for any other value.
 const double* doubles_in(const ArrayCalls& s, const Value& v, int64_t& count);
+
+// Counts the true elements of a plain, contiguous array of truths. Returns false for any other value, and where a byte is neither 0 nor 1.
+bool count_truths(const ArrayCalls& s, const Value& array, int64_t& count);
 
 // Reductions and scans.
 bool quick_sum(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer);

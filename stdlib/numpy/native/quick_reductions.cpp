@@ -165,11 +165,12 @@ bool quick_prod(Interpreter& in, const ArrayCalls& s, const Args& args, Value& a
   return args.count == 1 && doubles_in(s, args[0], n) != nullptr && reduce_by(in, s, args, "prod", false, answer);
 }
 
-bool quick_count(Interpreter&, const ArrayCalls& s, const Args& args, Value& answer) {
-  const Tensor* const t = tensor_in(s, args[0]);
+bool count_truths(const ArrayCalls& s, const Value& array, int64_t& count) {
+  const Tensor* const t = tensor_in(s, array);
   if (t == nullptr || t->dtype() != kBool || !t->is_contiguous()) return false;
   const char* const x = t->bytes();
-  int64_t count = 0, i = 0;
+  int64_t i = 0;
+  count = 0;
   for (const int64_t n = t->numel(); i < n;) {
     uint64_t lanes = 0, seen = 0, word;
     for (int k = 0; k < 255 && i + 8 <= n; ++k, i += 8) std::memcpy(&word, x + i, 8), lanes += word, seen |= word;
@@ -178,7 +179,12 @@ bool quick_count(Interpreter&, const ArrayCalls& s, const Args& args, Value& ans
     if (i + 8 > n)
       for (; i < n; ++i) count += x[i] != 0;
   }
-  return answer = Value::integer(count), true;
+  return true;
+}
+
+bool quick_count(Interpreter& in, const ArrayCalls& s, const Args& args, Value& answer) {
+  int64_t count;
+  return count_truths(s, args[0], count) && (answer = boxed(in, s.scalars[size_t(kInt64)], Value::integer(count)), true);
 }
 
 }  // namespace tessera::stdlib::arrays

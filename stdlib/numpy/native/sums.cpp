@@ -113,7 +113,7 @@ Tensor sum_in_pairs(const Tensor& t, std::span<const int64_t> axes, void (*poll)
   const std::vector<Axis> order = ordered(all);
   const auto run = [&]<class T>(T) {
     T* const to = static_cast<T*>(out.data_ptr());
-    std::fill(to, to + out.numel(), -T{0});
+    std::fill(to, to + out.numel(), T{0});
     if (t.numel() != 0) sum_axes(static_cast<const T*>(t.data_ptr()), to, order, pieces);
   };
   t.dtype() == kFloat32 ? run(float{}) : run(double{});
