@@ -228,8 +228,8 @@ TS_OP(max, "max(Tensor self) -> Tensor", "The largest element.", kBoth | kOut, &
           "Tensor self, Tensor other\n"
           "Tensor self, int dim, bool keepdim=False",
       .batched = batched_whole<&amax>);
-TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "As maximum.", kBoth | kOut, &maximum_of, "f[3], f[2,3]",
-      .batching = Batching::Pointwise);
+TS_OP(max, "max.other(Tensor self, Tensor other) -> Tensor", "", kBoth | kOut, &maximum_of, "f[3], f[2,3]",
+      .alias_of = "maximum", .batching = Batching::Pointwise);
 TS_OP(max, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The largest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Max>, TS_EXTREME_SAMPLES("max"),
       .out = kOutStructured);
@@ -239,8 +239,8 @@ TS_OP(min, "min(Tensor self) -> Tensor", "The smallest element.", kBoth | kOut, 
           "Tensor self, Tensor other\n"
           "Tensor self, int dim, bool keepdim=False",
       .batched = batched_whole<&amin>);
-TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "As minimum.", kBoth | kOut, &minimum_of, "f[3], f[2,3]",
-      .batching = Batching::Pointwise);
+TS_OP(min, "min.other(Tensor self, Tensor other) -> Tensor", "", kBoth | kOut, &minimum_of, "f[3], f[2,3]",
+      .alias_of = "minimum", .batching = Batching::Pointwise);
 TS_OP(min, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
       "The smallest along dim and where it is.", kBoth | kOut, Extreme<AlongCall::Min>, TS_EXTREME_SAMPLES("min"),
       .out = kOutStructured);

@@ -392,10 +392,11 @@ TS_BOXED(sub, "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
          "f[2,3], f[3], alpha=2\n"
          "f[2], 1.5, alpha=0.5",
          .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
-TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "As sub.", kNumbers,
+TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "", kNumbers,
          add_alpha<true>,
          "f[2,3], f[3]\n"
          "f[2,3], f[2,1], alpha=3",
+         .alias_of = "sub",
          .forms =
              "Tensor self, Tensor other, *, Scalar alpha=1\n"
              "Tensor self, Scalar other, Scalar alpha=1",
@@ -416,20 +417,22 @@ TS_BOXED(
     "i[4]<9, 2, rounding_mode='floor'\n"
     "f[2], 1, rounding_mode='up' -> RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
     .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
-TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.", kNumbers,
+TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "", kNumbers,
          divide_rounding,
          "f[2,3], g[3]\n"
          "f[3], 2",
+         .alias_of = "div",
          .forms =
              "Tensor self, Tensor other\n"
              "Tensor self, Tensor other, *, str? rounding_mode\n"
              "Tensor self, Scalar other\n"
              "Tensor self, Scalar other, *, str? rounding_mode",
          .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
-TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "As div.",
+TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "",
          kNumbers, divide_rounding,
          "f[2,3], g[3]\n"
          "i[3]<9, 2",
+         .alias_of = "div",
          .forms =
              "Tensor self, Tensor other\n"
              "Tensor self, Scalar other",
@@ -465,10 +468,10 @@ TS_BOXED(clamp_min, "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "At l
          .batching = Batching::Pointwise);
 TS_BOXED(clamp_max, "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "At most max.", kAll, box<&clamp_max_tensor>,
          "f[3,4], g[4]", .priority = -1, .one_device = "clamp_max_Tensor", .batching = Batching::Pointwise);
-TS_BOXED(clip, "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
-         "f[3,4], -0.9, 0.9", .batching = Batching::Pointwise);
-TS_BOXED(clip, "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "As clamp.", kAll, clamp_boxed,
-         "f[3,4], f[4], g[4]", .priority = -1, .batching = Batching::Pointwise);
+TS_BOXED(clip, "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "", kAll, clamp_boxed,
+         "f[3,4], -0.9, 0.9", .alias_of = "clamp", .batching = Batching::Pointwise);
+TS_BOXED(clip, "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "", kAll, clamp_boxed,
+         "f[3,4], f[4], g[4]", .priority = -1, .alias_of = "clamp", .batching = Batching::Pointwise);
 TS_BOXED(round, "round.decimals(Tensor self, *, int decimals) -> Tensor", "Rounded to a number of decimals.",
          kAll | kSpecial, box<&round_decimals>,
          "f[3,4], decimals=1\n"
@@ -515,19 +518,25 @@ void run_alias(OpCall& c) {
   if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
   run_row(c, Id, in);
 }
-/// Another name of a row, of which the same is to be said.
+/// What is said of a row, for another name of it. The registry keeps the record as it keeps the entry.
+const OpFacts& facts_of_alias(const char* of, int id) {
+  auto* facts = new OpFacts(kPointwiseRows[id].facts.op);
+  facts->alias_of = of;
+  return *facts;
+}
+/// Another name of a row.
 #define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES)                                                          \
   const OpRegistration alias_##NAME{                                                                 \
-      #NAME,   #NAME "(Tensor self) -> Tensor", "As " #OF ".", FLAGS, OpParts{run_alias<k_##OF, 1>}, \
-      SAMPLES, kPointwiseRows[k_##OF].facts.op};
+      #NAME,   #NAME "(Tensor self) -> Tensor", "", FLAGS, OpParts{run_alias<k_##OF, 1>}, \
+      SAMPLES, facts_of_alias(#OF, k_##OF)};
 #define TS_ALIAS2(NAME, OF, FLAGS)                                                 \
   const OpRegistration alias_##NAME{#NAME,                                         \
                                     #NAME "(Tensor self, Tensor other) -> Tensor", \
-                                    "As " #OF ".",                                 \
+                                    "",                                 \
                                     FLAGS | kNumberOperands,                       \
                                     OpParts{run_alias<k_##OF, 2>},                 \
                                     "p[2,3], p[3]\np[3], 0.5",                     \
-                                    kPointwiseRows[k_##OF].facts.op};
+                                    facts_of_alias(#OF, k_##OF)};
 TS_ALIAS1(absolute, abs, kAll, "p[2,3]")
 TS_ALIAS1(negative, neg, kAll, "p[2,3]")
 TS_ALIAS1(fix, trunc, kAll, "p[2,3]")
@@ -538,8 +547,8 @@ TS_ALIAS1(arcsinh, asinh, kAll, "p[2,3]")
 TS_ALIAS1(arccosh, acosh, kAll, "g[2,3]")
 TS_ALIAS1(arctanh, atanh, kAll, "p[2,3]")
 TS_ALIAS1(expit, sigmoid, kSpecial, "p[2,3]")
-TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "As mul.", kAll | kNumberOperands,
-         (run_alias<k_mul, 2>), "p[2,3], p[3]\np[3], 0.5", .forms = kFormsOfSecondNumber,
+TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "", kAll | kNumberOperands,
+         (run_alias<k_mul, 2>), "p[2,3], p[3]\np[3], 0.5", .alias_of = "mul", .forms = kFormsOfSecondNumber,
          .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
 TS_ALIAS2(greater, gt, kAll)
 TS_ALIAS2(greater_equal, ge, kAll)

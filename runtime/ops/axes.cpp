@@ -234,10 +234,10 @@ TS_OP(transpose, "transpose(Tensor self, int dim0, int dim1) -> Tensor", "Exchan
       "f[2,3,4], 0, 2\n"
       "f[], 0, -1\n"
       "f[2], 0, 1 -> IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
-TS_OP(swapaxes, "swapaxes(Tensor self, int axis0, int axis1) -> Tensor", "As transpose.", kViewMethod,
-      Transpose, "f[2,3,4], 0, 2");
-TS_OP(swapdims, "swapdims(Tensor self, int dim0, int dim1) -> Tensor", "As transpose.", kViewMethod,
-      Transpose, "f[2,3,4], 0, 2");
+TS_OP(swapaxes, "swapaxes(Tensor self, int axis0, int axis1) -> Tensor", "", kViewMethod,
+      Transpose, "f[2,3,4], 0, 2", .alias_of = "transpose");
+TS_OP(swapdims, "swapdims(Tensor self, int dim0, int dim1) -> Tensor", "", kViewMethod,
+      Transpose, "f[2,3,4], 0, 2", .alias_of = "transpose");
 TS_OP(t, "t(Tensor self) -> Tensor", "The transpose of a matrix; vectors stay.", kViewMethod, MatrixTranspose,
       "f[2,3]\n"
       "f[3]\n"
@@ -272,10 +272,10 @@ TS_OP(movedim, "movedim(Tensor self, int[] source, int[] destination) -> Tensor"
       kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]");
 TS_OP(movedim, "movedim.int(Tensor self, int source, int destination) -> Tensor", "Moves a dimension to another place.",
       kViewMethod, &movedim_one, "f[2,3,4], 0, 2");
-TS_OP(moveaxis, "moveaxis(Tensor self, int[] source, int[] destination) -> Tensor", "As movedim.",
-      kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]");
+TS_OP(moveaxis, "moveaxis(Tensor self, int[] source, int[] destination) -> Tensor", "",
+      kViewMethod, &movedim, "f[2,3,4], [0, 1], [2, 0]", .alias_of = "movedim");
 TS_OP(moveaxis, "moveaxis.int(Tensor self, int source, int destination) -> Tensor",
-      "As movedim.", kViewMethod, &movedim_one, "f[2,3,4], 0, 2");
+      "", kViewMethod, &movedim_one, "f[2,3,4], 0, 2", .alias_of = "movedim");
 TS_OP(squeeze_, "squeeze_(Tensor self) -> Tensor", "squeeze, of the tensor itself.", kMethod | kTakesMathBits,
       &squeeze_in_place, "f[2,1,3]");
 TS_OP(squeeze_, "squeeze_.dim(Tensor self, int dim) -> Tensor", "squeeze, of the tensor itself.",

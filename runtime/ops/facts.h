@@ -108,6 +108,8 @@ struct PythonForm {
 
 struct OpFacts {
   int priority = 0;  // lower is tried first among entries of one name
+  /// The op of which this one is another name: PyTorch calls that one, and the documentation is made of it.
+  const char* alias_of = nullptr;
   FastPaths fast = {};
 
   /// The forms that PyTorch's argument parser lists where this entry serves several of its functions, one a line without the name ("Tensor self, Tensor other").

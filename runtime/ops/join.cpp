@@ -275,13 +275,15 @@ TS_OP(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", "Joins tensors along a 
       .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
               TensorErrorKind::Type},
       .one_device = "cat", .autocast = Autocast::Widest);
-TS_OP(concat, "concat(Tensor[] tensors, int dim=0) -> Tensor", "As cat.", kFunction | kOut,
+TS_OP(concat, "concat(Tensor[] tensors, int dim=0) -> Tensor", "", kFunction | kOut,
       Cat, "(f[2,3], f[2,1]), 1",
+      .alias_of = "cat",
       .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
               TensorErrorKind::Type},
       .one_device = "cat");
-TS_OP(concatenate, "concatenate(Tensor[] tensors, int dim=0) -> Tensor", "As cat.",
+TS_OP(concatenate, "concatenate(Tensor[] tensors, int dim=0) -> Tensor", "",
       kFunction | kOut, Cat, "(f[2,3], f[1,3])",
+      .alias_of = "cat",
       .out = {OutRule::Castable, "torch.cat(): input types can't be cast to the desired output type $O",
               TensorErrorKind::Type},
       .one_device = "cat");

@@ -98,7 +98,7 @@ struct OpEntry {
   const char* name;  // "add"; several entries may share it, tried in order of registration priority
   const char*
       schema_text;  // PyTorch's form, without out=: "add.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
-  const char* doc;
+  const char* doc;  // empty: an op that is another name of one (OpFacts::alias_of)
   uint32_t flags;
   BoxedKernel kernel;
   ShapeFunction shape = nullptr;
@@ -108,6 +108,7 @@ struct OpEntry {
   FastPaths fast = {};  // those of the facts
 
   const OpSchema& schema() const;  // parsed on first use, thread-safe
+  std::string documentation() const;
   bool has(OpFlag flag) const { return flags & flag; }
 
   mutable std::atomic<const OpSchema*> schema_cache{nullptr};

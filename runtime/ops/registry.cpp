@@ -55,6 +55,15 @@ OpRegistration::OpRegistration(const char* name, const char* schema, const char*
   head() = &entry;
 }
 
+std::string OpEntry::documentation() const {
+  if (facts->alias_of == nullptr || *doc != '\0') return doc;
+  std::string_view other = facts->alias_of;
+  constexpr std::string_view kLinalgPrefix = "linalg_";
+  const bool is_linalg = other.starts_with(kLinalgPrefix);
+  if (is_linalg) other.remove_prefix(kLinalgPrefix.size());
+  return std::string(is_linalg ? "As torch.linalg." : "As ").append(other) + ".";
+}
+
 const OpSchema& OpEntry::schema() const {
   if (const OpSchema* s = schema_cache.load(std::memory_order_acquire)) return *s;
   auto* fresh = new OpSchema(parse_schema(schema_text));

@@ -301,7 +301,7 @@ constexpr uint32_t kSpec = kSpecial | kOut, kAll = kFunction | kMethod | kInplac
 
 TS_UNARY(digamma, "self", Digamma, kAll | kSpecial, "The derivative of lgamma.",
          "g[3,4]\ni[3]<4\nc[2] -> NotImplementedError: \"digamma\" not implemented for 'ComplexFloat'");
-TS_UNARY(special_psi, "self", Digamma, kSpec, "The derivative of lgamma.", "g[3,4]");
+TS_UNARY(special_psi, "self", Digamma, kSpec, "", "g[3,4]", .alias_of = "digamma");
 TS_UNARY(i0, "self", I0, kAll | kSpecial, "Modified Bessel function of the first kind, order 0.", "f[3,4]\ni[3]<4");
 TS_UNARY(special_i0e, "self", I0e, kSpec, "i0(x) * exp(-|x|).", "f[3,4].t\ni[3]<4");
 TS_UNARY(special_i1, "self", I1, kSpec, "Modified Bessel function of the first kind, order 1.", "f[3,4]\ni[3]<4");
@@ -328,7 +328,7 @@ TS_UNARY(special_erfcx, "self", Erfcx, kSpec, "erfc(x) * exp(x * x).", "f[3,4]\n
 TS_UNARY(special_log_ndtr, "self", LogNdtr, kSpec, "Logarithm of the normal distribution function.", "f[3,4]\ni[3]<4");
 TS_UNARY(special_ndtri, "self", Ndtri, kSpec, "The inverse of the normal distribution function.", "p[3,4]");
 TS_UNARY(special_ndtr, "self", &ndtr, kSpec, "The normal distribution function.", "f[3,4]\ni[3]<4");
-TS_UNARY(special_gammaln, "self", &gammaln, kSpec, "As lgamma.", "g[3,4]");
+TS_UNARY(special_gammaln, "self", &gammaln, kSpec, "", "g[3,4]", .alias_of = "lgamma");
 TS_OP(frexp, "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", "x as mantissa * 2 ** exponent.",
       kFunction | kMethod | kOut, Frexp,
       "f[3,4]\ni[2]<3 -> RuntimeError: torch.frexp() only supports floating-point dtypes",

@@ -276,14 +276,11 @@ Value op_says(Interpreter&, const Args& args) {
   }));
 }
 
-// torch._C._op_alias(name): the op of which this is another name, or None. Documentation of such an entry reads "As NAME.".
+// torch._C._op_alias(name): the op of which this is another name, or None.
 Value op_alias(Interpreter& in, const Args& args) {
   const auto entries = tensor::find_op(text_of(args[0]));
-  if (entries.empty()) return Value::none();
-  std::string_view doc = entries.front()->doc;
-  if (!doc.starts_with("As ") || !doc.ends_with(".")) return Value::none();
-  doc = doc.substr(3, doc.size() - 4);
-  return tensor::find_op(doc).empty() ? Value::none() : make_str(in, doc);
+  const char* other = entries.empty() ? nullptr : entries.front()->facts->alias_of;
+  return other == nullptr ? Value::none() : make_str(in, other);
 }
 
 // The parameters of _make_wrapper_subclass.

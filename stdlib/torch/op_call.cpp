@@ -179,8 +179,8 @@ std::string doc_of(const OpFunction& function) {
     const OpEntry& entry = *function.entries[i];
     text += std::string(entry.schema_text) + "\n";
     const bool last = i + 1 == function.entries.size();
-    if (last || std::string_view(function.entries[i + 1]->doc) != entry.doc)
-      text += "\n" + std::string(entry.doc) + (last ? "" : "\n\n");
+    const std::string doc = entry.documentation();
+    if (last || function.entries[i + 1]->documentation() != doc) text += "\n" + doc + (last ? "" : "\n\n");
   }
   if (!is_differentiable(function)) text += "\nNo gradient is defined.";
   if (const std::string example = op_example(function); !example.empty()) text += "\n\n" + example;

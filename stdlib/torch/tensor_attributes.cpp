@@ -160,7 +160,7 @@ void add_property_op(Interpreter& in, Type* type, const OpEntry* entry) {
   const Value none = Value::none();
   Str* const name = intern(in, entry->name);
   dict_set_str(in, type->attributes(), name,
-               make_native_property(in, in.types.getset_descriptor, type->bases.front(), name, getter, none, none, make_str(in, entry->doc)));
+               make_native_property(in, in.types.getset_descriptor, type->bases.front(), name, getter, none, none, make_str(in, entry->documentation())));
 }
 
 struct Row {

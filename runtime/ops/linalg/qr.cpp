@@ -280,8 +280,8 @@ TS_OP(
             "torch.$n: Expected result to be safely castable from $R dtype, but got result with dtype $O",
             TensorErrorKind::Runtime, true},
     .one_device = "_linalg_householder_product", .autocast = Autocast::Float32);
-TS_OP(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor", "As torch.linalg.householder_product.", kBoth | kOut,
-      HouseholderProduct, "f[3,3], f[3]", .one_device = "_linalg_householder_product", .autocast = Autocast::Float32);
+TS_OP(orgqr, "orgqr(Tensor self, Tensor input2) -> Tensor", "", kBoth | kOut,
+      HouseholderProduct, "f[3,3], f[3]", .alias_of = "linalg_householder_product", .one_device = "_linalg_householder_product", .autocast = Autocast::Float32);
 TS_OP(
     ormqr, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
     "A matrix multiplied by a product of Householder reflectors.", kBoth | kOut, Ormqr,

@@ -124,6 +124,6 @@ TEST_CASE("a function's doc has every form") {
   const std::string doc = doc_of(static_cast<NativeFunction*>(max.as_object()));
   for (const OpEntry* entry : find_op("max")) {
     CHECK(doc.find(entry->schema_text) != doc.npos);
-    CHECK(doc.find(entry->doc) != doc.npos);
+    CHECK(doc.find(entry->documentation()) != doc.npos);
   }
 }
