@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/conv_depthwise.h"
 #include "backends/cpu/conv_order.h"
 #include "backends/cpu/conv_rows.h"
 #include "backends/cpu/conv_tiles.h"
@@ -23,6 +24,21 @@ constexpr int64_t kBlockElements = int64_t(1) << 15;  // of the gathered matrix
 constexpr int64_t kGrain = int64_t(1) << 18;          // multiplications: some microseconds
 constexpr int64_t kParts = 8;                         // that a gradient is summed in
 constexpr int64_t kPlacesAtOnce = 200;                // of the window, in a panel of the result's gradient
+
+/// f(begin, end) for stretches of the tasks; `work` is the multiplications of one.
+template <class F>
+void share_out_stretches(int64_t tasks, int64_t work, const F& f) {
+  if (tasks == 1) return f(0, 1);
+  run_split(tasks, {.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)), .tasks = work >= 4 * kGrain},
+            RangeBody(f));
+}
+/// f(task) for each.
+template <class F>
+void share_out(int64_t tasks, int64_t work, const F& f) {
+  share_out_stretches(tasks, work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) f(i);
+  });
+}
 
 template <class T>
 class Convolution {
@@ -327,17 +343,6 @@ class Convolution {
     else gemm_kernel(DeviceType::Cpu, call);
   }
 
-  /// f(task) for each; `work` is the multiplications of one.
-  template <class F>
-  static void share_out(int64_t tasks, int64_t work, const F& f) {
-    const auto body = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) f(i);
-    };
-    if (tasks == 1) return f(0);
-    run_split(tasks, {.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)), .tasks = work >= 4 * kGrain},
-              RangeBody(body));
-  }
-
   const ConvCall& c_;
   const Window& w_;
   const int64_t depth_, height_;  // channels and outputs of a group
@@ -346,7 +351,36 @@ class Convolution {
   const bool identity_;  // each place sees one pixel, its own
 };
 
+/// Each channel by itself. The gradient of the weights is summed in parts of the images, then the parts.
+template <class T>
+void depthwise(const ConvCall& c) {
+  const DepthwiseConvolution<T> conv(c);
+  const int64_t blocks = conv.blocks(), parts = std::min(c.batch, kParts), size = conv.weight_sums();
+  if (c.pass != ConvCall::WeightGradient)
+    return share_out_stretches(c.batch * blocks, conv.work(), [&](int64_t begin, int64_t end) {
+      typename DepthwiseConvolution<T>::Buffers buffers(conv);
+      for (int64_t i = begin; i < end; i++) conv.run(i / blocks, i % blocks, buffers);
+    });
+  const Scratch<T> sums(parts * blocks * size);
+  std::fill_n(sums.data(), parts * blocks * size, T(0));
+  share_out_stretches(parts * blocks, conv.work() * (c.batch / parts), [&](int64_t begin, int64_t end) {
+    typename DepthwiseConvolution<T>::Buffers buffers(conv);
+    for (int64_t i = begin; i < end; i++) {
+      const int64_t part = i / blocks, first = c.batch * part / parts, last = c.batch * (part + 1) / parts;
+      for (int64_t image = first; image < last; image++)
+        conv.add_weight_gradient(image, i % blocks, buffers, sums.data() + i * size);
+    }
+  });
+  for (int64_t block = 0; block < blocks; block++) {
+    T* const total = sums.data() + block * size;
+    for (int64_t part = 1; part < parts; part++)
+      for (int64_t i = 0; i < size; i++) total[i] += sums.data()[(part * blocks + block) * size + i];
+    conv.put_weight_gradient(block, total);
+  }
+}
+
 void conv(const ConvCall& c) {
+  if (DepthwiseConvolution<float>::suits(c)) return c.dtype == kFloat32 ? depthwise<float>(c) : depthwise<double>(c);
   const auto run = [&](auto convolution) {
     switch (c.pass) {
       case ConvCall::Forward: return convolution.forward();

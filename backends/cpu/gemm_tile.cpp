@@ -126,7 +126,9 @@ HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64
   constexpr int64_t kMost = hn::MaxLanes(Tag<T>());
   HWY_ALIGN T part[kMost * kMost], turned[kMost * kMost];
   for (int64_t j = 0; j < size; j += width)
-    for (int64_t p = 0; p < depth; p += width) {
+    for (int64_t at = 0; at < depth; at += width) {
+      // The last square may begin in the one before, and writes what is there again.
+      const int64_t p = std::min(at, std::max<int64_t>(0, depth - width));
       const T* const from = b + j * b_row + p;
       T* const out = to + p * size + j;
       const int64_t lines = columns - j, count = std::min(width, depth - p);
@@ -161,11 +163,18 @@ HWY_NOINLINE void put_sums(const TurnedSums<T>& f) {
   const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
   if (f.out_lane != 1) {
     const bool adds = f.beta != T(0) && !f.row_added && !f.lane_added;
+    const bool plain = f.alpha == T(1) && f.beta == T(0) && !f.row_added && !f.lane_added;
     constexpr int64_t kMost = hn::MaxLanes(Tag<T>());
     HWY_ALIGN T part[kMost * kMost], turned[kMost * kMost];
-    for (int64_t r = 0; r < rows; r += width)
+    if constexpr (HWY_TARGET == HWY_SCALAR) part[0] = T(0);  // g++ cannot tell that there is a row
+    for (int64_t begin = 0; begin < rows; begin += width)
       for (int64_t j = 0; j < f.columns; j += width) {
+        const int64_t r = plain ? std::min(begin, std::max<int64_t>(0, rows - width)) : begin;  // as in pack
         const int64_t lines = std::min(width, rows - r), count = std::min(width, f.columns - j);
+        if (plain && lines == width && count == width) {
+          turn(sums + r * size + j, size, f.out + r * f.out_row + j * f.out_lane, f.out_lane);
+          continue;
+        }
         for (int64_t i = 0; i < lines; i++) {
           auto x = hn::Mul(hn::LoadU(d, sums + (r + i) * size + j), alpha);
           if (f.row_added) x = hn::Add(x, hn::Set(d, f.row_added[r + i]));
