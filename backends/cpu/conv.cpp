@@ -355,16 +355,16 @@ class Convolution {
 template <class T>
 void depthwise(const ConvCall& c) {
   const DepthwiseConvolution<T> conv(c);
-  const int64_t blocks = conv.blocks(), parts = std::min(c.batch, kParts), size = conv.weight_sums();
+  const int64_t blocks = conv.plan.blocks, parts = std::min(c.batch, kParts), size = conv.weight_sums();
   if (c.pass != ConvCall::WeightGradient)
     return share_out_stretches(c.batch * blocks, conv.work(), [&](int64_t begin, int64_t end) {
-      typename DepthwiseConvolution<T>::Buffers buffers(conv);
+      typename DepthwiseConvolution<T>::Buffers buffers(conv.plan);
       for (int64_t i = begin; i < end; i++) conv.run(i / blocks, i % blocks, buffers);
     });
   const Scratch<T> sums(parts * blocks * size);
   std::fill_n(sums.data(), parts * blocks * size, T(0));
   share_out_stretches(parts * blocks, conv.work() * (c.batch / parts), [&](int64_t begin, int64_t end) {
-    typename DepthwiseConvolution<T>::Buffers buffers(conv);
+    typename DepthwiseConvolution<T>::Buffers buffers(conv.plan);
     for (int64_t i = begin; i < end; i++) {
       const int64_t part = i / blocks, first = c.batch * part / parts, last = c.batch * (part + 1) / parts;
       for (int64_t image = first; image < last; image++)
@@ -380,7 +380,7 @@ void depthwise(const ConvCall& c) {
 }
 
 void conv(const ConvCall& c) {
-  if (DepthwiseConvolution<float>::suits(c)) return c.dtype == kFloat32 ? depthwise<float>(c) : depthwise<double>(c);
+  if (DepthwisePlan::suits(c)) return c.dtype == kFloat32 ? depthwise<float>(c) : depthwise<double>(c);
   const auto run = [&](auto convolution) {
     switch (c.pass) {
       case ConvCall::Forward: return convolution.forward();

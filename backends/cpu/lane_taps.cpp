@@ -17,7 +17,7 @@ template <class T>
 using Tag = hn::ScalableTag<T>;
 
 // Sums that are computed side by side: a multiplication takes four cycles, and two begin in each.
-constexpr int kSums = 8;
+constexpr int kSums = HWY_TARGET == HWY_SCALAR ? 1 : 8;
 
 template <int kPlaces, class T>
 HWY_INLINE void places_of(const LaneSums<T>& s, const LaneTaps& taps) {
@@ -63,15 +63,19 @@ HWY_INLINE void in_blocks(int64_t n, const F& f) {
   const int64_t blocks = (n + kSums - 1) / kSums;
   for (int64_t b = 0; b < blocks; b++) {
     const int64_t first = n * b / blocks;
-    switch (n * (b + 1) / blocks - first) {
-      case 8: f(first, std::integral_constant<int, 8>()); break;
-      case 7: f(first, std::integral_constant<int, 7>()); break;
-      case 6: f(first, std::integral_constant<int, 6>()); break;
-      case 5: f(first, std::integral_constant<int, 5>()); break;
-      case 4: f(first, std::integral_constant<int, 4>()); break;
-      case 3: f(first, std::integral_constant<int, 3>()); break;
-      case 2: f(first, std::integral_constant<int, 2>()); break;
-      default: f(first, std::integral_constant<int, 1>()); break;
+    if constexpr (kSums == 1) {
+      f(first, std::integral_constant<int, 1>());
+    } else {
+      switch (n * (b + 1) / blocks - first) {
+        case 8: f(first, std::integral_constant<int, 8>()); break;
+        case 7: f(first, std::integral_constant<int, 7>()); break;
+        case 6: f(first, std::integral_constant<int, 6>()); break;
+        case 5: f(first, std::integral_constant<int, 5>()); break;
+        case 4: f(first, std::integral_constant<int, 4>()); break;
+        case 3: f(first, std::integral_constant<int, 3>()); break;
+        case 2: f(first, std::integral_constant<int, 2>()); break;
+        default: f(first, std::integral_constant<int, 1>()); break;
+      }
     }
   }
 }
