@@ -197,11 +197,9 @@ class Convolution {
   void input_gradient_in_tiles() const {
     const TileConvolution<T> tiles(turned_shape(), parts_of_image(), c_.height * c_.width);
     const int64_t size = tiles.packed_size();
-    const Scratch<T> packed(c_.groups * size), turned(height_ * depth_ * taps_);
-    for (int64_t group = 0; group < c_.groups; group++) {
-      exchange_channels(weight(group), height_, depth_, taps_, turned.data());
-      tiles.pack(turned.data(), packed.data() + group * size);
-    }
+    const Scratch<T> packed(c_.groups * size);
+    for (int64_t group = 0; group < c_.groups; group++)
+      tiles.pack_exchanged(weight(group), packed.data() + group * size);
     each_band(tiles, [&](int64_t image, int64_t group, int64_t band) {
       tiles.run(band, result(image, group), packed.data() + group * size, nullptr, plane(image, group));
     });

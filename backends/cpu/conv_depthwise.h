@@ -91,8 +91,9 @@ class LaneLines {
     if (kept > 0) std::copy_n(lines_.data() + (lines.first - shown_.first) * line_, kept * line_, lines_.data());
     shown_ = lines;
     if (from >= lines.last) return;
-    pack_panel(planes + from * width, plan_.seen.height * width, true, (lines.last - from) * width, channels, lanes,
-               turned_.data());
+    pack_panel(
+        PanelSource<T>{planes + from * width, plan_.seen.height * width, true, (lines.last - from) * width, channels},
+        lanes, turned_.data());
     for (int64_t y = from; y < lines.last; y++)
       std::copy_n(turned_.data() + (y - from) * width * lanes, width * lanes,
                   lines_.data() + (y - lines.first) * line_ + plan_.left * lanes);
@@ -114,7 +115,8 @@ class DepthwiseConvolution {
         bias_(c.bias ? plan.blocks * plan.lanes : 0) {
     if (c.pass == ConvCall::WeightGradient) return;
     for (int64_t b = 0; b < plan.blocks; b++)
-      pack_panel(static_cast<const T*>(c.weight) + b * weight_sums(), plan.taps, true, plan.taps, plan.channels_of(b),
+      pack_panel(PanelSource<T>{static_cast<const T*>(c.weight) + b * weight_sums(), plan.taps, true, plan.taps,
+                                plan.channels_of(b)},
                  plan.lanes, packed_.data() + b * weight_sums());
     if (!c.bias) return;
     T* const end = std::copy_n(static_cast<const T*>(c.bias), c.channels, bias_.data());
@@ -153,8 +155,9 @@ class DepthwiseConvolution {
     for (int64_t r = 0; r < plan.made.height; r += plan.rows) {
       const int64_t end = std::min(plan.made.height, r + plan.rows);
       show(image, block, r, end, buffers);
-      pack_panel(planes(plan.made, image, block) + r * width, plan.made.height * width, true, (end - r) * width,
-                 plan.channels_of(block), plan.lanes, buffers.made.data());
+      pack_panel(PanelSource<T>{planes(plan.made, image, block) + r * width, plan.made.height * width, true,
+                                (end - r) * width, plan.channels_of(block)},
+                 plan.lanes, buffers.made.data());
       for (int64_t y = r; y < end; y++) {
         const TapRange down = plan.lines_seen(y);
         Context::current().poll();

@@ -39,14 +39,23 @@ class TileConvolution {
   int64_t panel_sums(int64_t panel) const { return taps_ * panels_.size(panel); }
 
   /// [outputs, channels, kernel] into panels, one after the other, in the order of the sums.
-  void pack(const T* given, T* to) const {
-    const Scratch<T> arranged(s_.outputs * taps_);
-    const T* const weight = arranged.data();
-    order().arrange(given, s_.outputs, arranged.data());
+  void pack(const T* weight, T* to) const {
+    const std::vector<int64_t> rows = rows_of_taps();
     PollBudget budget;
     for (int64_t i = 0; i < panels_.count; i++, budget.take(taps_ * panels_.width))
-      pack_panel(weight + panels_.first(i) * taps_, taps_, true, taps_, panels_.columns(i), panels_.size(i),
-                 to + panels_.first(i) * taps_);
+      pack_panel(PanelSource<T>{weight + panels_.first(i) * taps_, taps_, true, taps_, panels_.columns(i), rows.data()},
+                 panels_.size(i), to + panels_.first(i) * taps_);
+  }
+  /// The same of [channels, outputs, kernel].
+  void pack_exchanged(const T* weight, T* to) const {
+    const int64_t taps = s_.kernel[0] * s_.kernel[1];
+    const std::vector<int64_t> rows = rows_of_taps();
+    PollBudget budget;
+    for (int64_t i = 0; i < panels_.count; i++)
+      for (int64_t c = 0; c < s_.channels; c++, budget.take(taps * panels_.width))
+        pack_panel(PanelSource<T>{weight + (c * s_.outputs + panels_.first(i)) * taps, taps, true, taps,
+                                  panels_.columns(i), rows.data() + c * taps},
+                   panels_.size(i), to + panels_.first(i) * taps_);
   }
 
   /// A band of `out`; `bias`, padded with zeros, or null.
@@ -92,8 +101,9 @@ class TileConvolution {
     for (int64_t first = 0; first < s_.rows; first += band_) {
       const int64_t rows = std::min(band_, s_.rows - first);
       copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
-      pack_panel(gradient + panels_.first(panel) * plane + first * s_.columns, plane, true, rows * s_.columns,
-                 panels_.columns(panel), size, packed.data());
+      pack_panel(PanelSource<T>{gradient + panels_.first(panel) * plane + first * s_.columns, plane, true,
+                                rows * s_.columns, panels_.columns(panel)},
+                 size, packed.data());
       compute(TileWork<T>{.a = copy.data(),
                           .offsets = offsets.data(),
                           .lines = rows,
@@ -131,7 +141,15 @@ class TileConvolution {
 
   static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
 
-  TapOrder order() const { return SumLines::order_of(s_); }
+  /// The row of a panel that each tap of each channel is.
+  std::vector<int64_t> rows_of_taps() const {
+    const TapOrder order = SumLines::order_of(s_);
+    std::vector<int64_t> rows;
+    rows.reserve(size_t(taps_));
+    for (int64_t c = 0; c < s_.channels; c++)
+      for (int64_t t = 0; t < order.taps; t++) rows.push_back(order.row(c, t));
+    return rows;
+  }
   int64_t halo() const { return s_.dilation[0] * (s_.kernel[0] - 1); }
   /// Lines of the image that a band sees.
   int64_t lines() const { return (band_ - 1) * s_.steps[0] + halo() + 1; }

@@ -78,19 +78,21 @@ class Blocks {
       for (int64_t t = 0; t < part; t += band)
         for (int64_t i = 0; i < panels.count; i++) {
           const int64_t j = column + panels.first(i), at = p + q + t;
-          pack_panel(c_.transpose_b ? b_ + j * c_.ldb + at : b_ + at * c_.ldb + j, c_.ldb, c_.transpose_b,
-                     std::min(band, part - t), panels.columns(i), panels.size(i),
-                     to + q * panels.padded() + panels.first(i) * part + t * panels.size(i));
+          pack_panel(PanelSource<T>{c_.transpose_b ? b_ + j * c_.ldb + at : b_ + at * c_.ldb + j, c_.ldb,
+                                    c_.transpose_b, std::min(band, part - t), panels.columns(i)},
+                     panels.size(i), to + q * panels.padded() + panels.first(i) * part + t * panels.size(i));
         }
     }
   }
   /// Rows that are neighbours lie side by side afterwards, others one after the other, not a power of two apart.
   void pack_left(int64_t top, int64_t rows, int64_t at, int64_t part, T* to) const {
-    if (!c_.transpose_a) return pack_panel(a_ + top * c_.lda + at, c_.lda, false, rows, part, row_of(part), to);
+    if (!c_.transpose_a)
+      return pack_panel(PanelSource<T>{a_ + top * c_.lda + at, c_.lda, false, rows, part}, row_of(part), to);
     for (int64_t t = 0; t < part; t += kBand)
       for (int64_t r = 0; r < rows; r += kTile)
-        pack_panel(a_ + (at + t) * c_.lda + top + r, c_.lda, false, std::min(kBand, part - t),
-                   std::min(kTile, rows - r), kTile, to + r * part + t * kTile);
+        pack_panel(PanelSource<T>{a_ + (at + t) * c_.lda + top + r, c_.lda, false, std::min(kBand, part - t),
+                                  std::min(kTile, rows - r)},
+                   kTile, to + r * part + t * kTile);
   }
   int64_t row_of(int64_t part) const { return (part + lanes_ - 1) / lanes_ * lanes_ + kLine / int64_t(sizeof(T)); }
 

@@ -146,7 +146,7 @@ void small_range(const GemmCall& c, int64_t begin, int64_t end) {
       TileWork<T> part = work;
       part.b = b + first * (c.transpose_b ? c.ldb : 1), part.b_step = c.ldb, part.out += first;
       if (packs) {
-        pack_panel(part.b, c.ldb, c.transpose_b, c.k, columns, size, packed);
+        pack_panel(PanelSource<T>{part.b, c.ldb, c.transpose_b, c.k, columns}, size, packed);
         part.b = packed, part.b_step = size;
       }
       tile_rows(part, c.m, size, columns);

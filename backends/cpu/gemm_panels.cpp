@@ -154,7 +154,7 @@ class Run {
         std::fill(std::copy_n(lane, columns, sums + r * size), sums + (r + 1) * size, T(0));
     } else {
       if (p_.beta == T(0)) return false;
-      pack_panel(out, p_.out_lane, true, rows, columns, size, sums);
+      pack_panel(PanelSource<T>{out, p_.out_lane, true, rows, columns}, size, sums);
       if (p_.beta != T(1)) std::transform(sums, sums + rows * size, sums, [this](T x) { return p_.beta * x; });
     }
     return true;
@@ -166,7 +166,8 @@ class Run {
     const int64_t p = p_.parts.start(d), depth = p_.parts.start(d + 1) - p, first = panels_.first(panel);
     const T* b = p_.b + (p_.along ? first * p_.b_row + p : p * p_.b_row + first);
     if (packs())
-      pack_panel(b, p_.b_row, p_.along, depth, panels_.columns(panel), panels_.size(panel), packed), b = packed;
+      pack_panel(PanelSource<T>{b, p_.b_row, p_.along, depth, panels_.columns(panel)}, panels_.size(panel), packed),
+          b = packed;
     return {.a = p_.a + top * p_.a_row + p * p_.a_step,
             .row = p_.a_row,
             .inner = depth,

@@ -105,51 +105,51 @@ HWY_NOINLINE void turn(const T* from, [[maybe_unused]] int64_t from_row, T* to, 
 // ---- packing ----
 
 template <class T>
-HWY_INLINE void pack(const T* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, T* to) {
+HWY_INLINE void pack(const PanelSource<T>& b, int64_t size, T* to) {
   const Tag<T> d;
-  const int64_t width = int64_t(hn::Lanes(d));
-  if (!along) {
-    for (int64_t p = 0; p < depth; p++, to += size, b += b_row) {
+  const int64_t width = int64_t(hn::Lanes(d)), depth = b.depth, columns = b.columns;
+  if (!b.along) {
+    const T* from = b.data;
+    for (int64_t p = 0; p < depth; p++, to += size, from += b.row) {
       int64_t j = 0;
-      for (; j + width <= columns; j += width) hn::StoreU(hn::LoadU(d, b + j), d, to + j);
-      if (j < columns) store_some(load_some(b + j, columns - j), to + j, std::min(width, size - j));
+      for (; j + width <= columns; j += width) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+      if (j < columns) store_some(load_some(from + j, columns - j), to + j, std::min(width, size - j));
     }
     return;
   }
+  const auto row_of = [&](int64_t p) HWY_ATTR { return b.rows ? b.rows[p] * size : p * size; };
   if (columns * depth < width) {  // turning would cost more
-    std::fill_n(to, depth * size, T(0));
-    for (int64_t j = 0; j < columns; j++)
-      for (int64_t p = 0; p < depth; p++) to[p * size + j] = b[j * b_row + p];
+    for (int64_t p = 0; p < depth; p++) {
+      T* const row = to + row_of(p);
+      std::fill_n(row, size, T(0));
+      for (int64_t j = 0; j < columns; j++) row[j] = b.data[j * b.row + p];
+    }
     return;
   }
-  const bool far = b_row * int64_t(sizeof(T)) >= kFar;  // such rows are too short for the processor to read ahead
+  const bool far = b.row * int64_t(sizeof(T)) >= kFar;  // such rows are too short for the processor to read ahead
   constexpr int64_t kMost = hn::MaxLanes(Tag<T>());
   HWY_ALIGN T part[kMost * kMost], turned[kMost * kMost];
   for (int64_t j = 0; j < size; j += width)
     for (int64_t at = 0; at < depth; at += width) {
       // The last square may begin in the one before, and writes what is there again.
       const int64_t p = std::min(at, std::max<int64_t>(0, depth - width));
-      const T* const from = b + j * b_row + p;
-      T* const out = to + p * size + j;
+      const T* const from = b.data + j * b.row + p;
       const int64_t lines = columns - j, count = std::min(width, depth - p);
-      if (lines >= width && count == width) {
-        if (far)
-          for (int64_t r = 0; r < width; r++) hwy::Prefetch(from + (width + r) * b_row);
-        turn(from, b_row, out, size);
+      const bool whole = lines >= width && count == width;
+      if (far && whole)
+        for (int64_t r = 0; r < width; r++) hwy::Prefetch(from + (width + r) * b.row);
+      if (whole && !b.rows) {
+        turn(from, b.row, to + p * size + j, size);
         continue;
       }
-      for (int64_t r = 0; r < width; r++)
-        hn::Store(r < lines ? load_some(from + r * b_row, count) : hn::Zero(d), d, part + r * width);
-      turn(part, width, turned, width);
-      for (int64_t q = 0; q < count; q++) hn::StoreU(hn::Load(d, turned + q * width), d, out + q * size);
+      for (int64_t r = 0; r < width && !whole; r++)
+        hn::Store(r < lines ? load_some(from + r * b.row, count) : hn::Zero(d), d, part + r * width);
+      turn(whole ? from : part, whole ? b.row : width, turned, width);
+      for (int64_t q = 0; q < count; q++) hn::StoreU(hn::Load(d, turned + q * width), d, to + row_of(p + q) + j);
     }
 }
-void pack_float(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
-  pack(b, b_row, along, depth, columns, size, to);
-}
-void pack_double(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to) {
-  pack(b, b_row, along, depth, columns, size, to);
-}
+void pack_float(const PanelSource<float>& b, int64_t size, float* to) { pack(b, size, to); }
+void pack_double(const PanelSource<double>& b, int64_t size, double* to) { pack(b, size, to); }
 
 // ---- tiles ----
 
@@ -376,11 +376,9 @@ void tile_rows(const TileWork<double>& w, int64_t m, int64_t size, int64_t colum
 }
 void put_turned(const TurnedSums<float>& sums) { HWY_DYNAMIC_DISPATCH(put_float)(sums); }
 void put_turned(const TurnedSums<double>& sums) { HWY_DYNAMIC_DISPATCH(put_double)(sums); }
-void pack_panel(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to) {
-  HWY_DYNAMIC_DISPATCH(pack_float)(b, b_row, along, depth, columns, size, to);
-}
-void pack_panel(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to) {
-  HWY_DYNAMIC_DISPATCH(pack_double)(b, b_row, along, depth, columns, size, to);
+void pack_panel(const PanelSource<float>& b, int64_t size, float* to) { HWY_DYNAMIC_DISPATCH(pack_float)(b, size, to); }
+void pack_panel(const PanelSource<double>& b, int64_t size, double* to) {
+  HWY_DYNAMIC_DISPATCH(pack_double)(b, size, to);
 }
 }  // namespace tessera::tensor::cpu
 #endif

@@ -74,8 +74,17 @@ struct TurnedSums {
 void put_turned(const TurnedSums<float>& sums);
 void put_turned(const TurnedSums<double>& sums);
 
-/// A part of the right operand for a panel: [depth][size] from b[p * b_row + j], or where `along` from b[j * b_row + p].
-void pack_panel(const float* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, float* to);
-void pack_panel(const double* b, int64_t b_row, bool along, int64_t depth, int64_t columns, int64_t size, double* to);
+/// A part of the right operand: element (p, j) is data[p * row + j], or where `along` data[j * row + p].
+template <class T>
+struct PanelSource {
+  const T* data;
+  int64_t row;
+  bool along;
+  int64_t depth, columns;
+  const int64_t* rows = nullptr;  // where `along`: the row of the panel that each p becomes, instead of p
+};
+/// It as a panel, [depth][size].
+void pack_panel(const PanelSource<float>& b, int64_t size, float* to);
+void pack_panel(const PanelSource<double>& b, int64_t size, double* to);
 
 }  // namespace tessera::tensor::cpu

@@ -31,7 +31,8 @@ class PackedWeights {
       const int64_t first = panels_.first(i), size = panels_.size(i);
       T* to = packed_.data() + first * k_;
       for (const auto& [w, k] : parts) {
-        pack_panel(static_cast<const T*>(w) + first * (along ? k : 1), along ? k : n, along, k, panels_.columns(i),
+        pack_panel(PanelSource<T>{static_cast<const T*>(w) + first * (along ? k : 1), along ? k : n, along, k,
+                                  panels_.columns(i)},
                    size, to);
         to += k * size;
       }
