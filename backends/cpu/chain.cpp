@@ -6,11 +6,13 @@
 #include "backends/cpu/code_cache.h"
 #include "backends/cpu/convert.h"
 #include "backends/cpu/pointwise_job.h"
+#include "backends/cpu/reduce_table.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "hwy/cache_control.h"
 #include "runtime/error.h"
 #include "runtime/fuse/chain.h"
+#include "runtime/ops/reduce_ids.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +93,7 @@ class Chain {
     buffer_bytes_ = tile_ * widest_;
     if (CodeCache* const cache = CodeCache::of(call)) find_regions(*cache);
     one_loop_ = is_one_loop();
+    in_rows_ = totals_ || (!one_loop_ && !call.reduce && is_one_region() && goes_by_rows(row_));
     for (size_t i = 0; i < work_.size(); i++)
       if (!in_region(i)) parts_++, note_flat(work_[i]);
   }
@@ -103,6 +106,35 @@ class Chain {
       if (past_caches_) hwy::FlushStream();
       return;
     }
+    if (in_rows_) {
+      const int64_t first = std::min((begin + row_ - 1) / row_ * row_, end), last = std::max(first, end / row_ * row_);
+      run_in_tiles(begin, first, nullptr, shift);
+      if (first < last) run_rows(first / row_, last / row_, shift);
+      return run_in_tiles(last, end, nullptr, shift);
+    }
+    run_in_tiles(begin, end, reduced, shift);
+  }
+
+  /// True if the elements of the reduction never leave the generated loop: then `reduce_rows` does it.
+  bool makes_totals() const { return totals_; }
+  /// Reduces rows [begin, end) to elements of `out` from `begin` on: the loop adds up the columns of blocks, the kernel these.
+  void reduce_rows(int64_t begin, int64_t end, float* out, int64_t shift = 0) const {
+    alignas(kLine) float blocks[kTotals];
+    const ReduceKernels<float>& kernel = float_reductions(kFloat32)[call_.reduce->op];
+    const int64_t in_row = row_ / totals_block(row_) * kColumns, most = kTotals / in_row;
+    for (int64_t n; begin < end; begin += n) {
+      n = std::min(most, end - begin);
+      run_rows(begin, begin + n, shift, blocks);
+      kernel.rows(out + begin, nullptr, blocks, in_row, in_row, n, 0);
+      kernel.finish(out + begin, n, double(row_), 0);
+    }
+  }
+
+  int64_t kernels() const { return int64_t(work_.size()); }
+
+ private:
+  void run_in_tiles(int64_t begin, int64_t end, char* reduced, int64_t shift) const {
+    if (begin == end) return;
     std::optional<Scratch<char>> memory;
     try {
       memory.emplace(kBufferBytes);
@@ -112,9 +144,6 @@ class Chain {
     run_tiles(memory->data(), begin, end, reduced, shift);
   }
 
-  int64_t kernels() const { return int64_t(work_.size()); }
-
- private:
   [[gnu::noinline, gnu::cold]] void run_on_stack(int64_t begin, int64_t end, char* reduced, int64_t shift) const {
     alignas(kLine) char memory[kBufferBytes];
     run_tiles(memory, begin, end, reduced, shift);
@@ -143,6 +172,8 @@ class Chain {
   static constexpr int kMost = ChainCall::kMostSteps;
   static constexpr int kScratch = 4;  // three operands and a result
   static constexpr int kMostPatterns = 6;
+  static constexpr int64_t kColumns = kRowColumns<float>, kLongestRow = 4096;
+  static constexpr int64_t kTotals = 2048;  // at once
   void find_last_uses() {
     std::fill_n(last_use_, kMost, int8_t(-1));
     std::fill_n(buffer_of_, kMost, int8_t(-1));
@@ -240,12 +271,85 @@ class Chain {
     source.in_block = call_.steps[operand.step].to_block;
   }
 
+  bool is_one_region() const { return regions_.size() == 1 && regions_[0].last - regions_[0].first == work_.size(); }
   // True if a generated function needs no buffer and no tiles.
   bool is_one_loop() const {
-    if (regions_.size() != 1 || regions_[0].last - regions_[0].first != work_.size()) return false;
+    if (!is_one_region() || totals_) return false;
     const Region& region = regions_[0];
     return std::all_of(region.in, region.in + region.inputs, [](const Region::In& in) { return !in.source || in.source->operand->kind == Kind::Flat; }) &&
            std::all_of(region.out, region.out + region.outputs, [](const Region::Out& out) { return out.store != ChainCode::kInBuffer || out.work->reduced; });
+  }
+
+  // The elements of a row that a kernel adds up in one block, if the rest of the row is such blocks too; else 0.
+  static int64_t totals_block(int64_t row) {
+    constexpr int64_t kBlock = 16 * kColumns;  // cascade_step of all these rows
+    if (row > kLongestRow || row % kColumns != 0) return 0;
+    return row <= kBlock ? row : row % kBlock == 0 ? kBlock : 0;
+  }
+  static ChainCode::Total total_of(int op) {
+    switch (op) {
+      case reduction::r_sum: case reduction::r_mean: return ChainCode::Total::Sum;
+      case reduction::r_amax: return ChainCode::Total::Largest;
+      case reduction::r_amin: return ChainCode::Total::Smallest;
+      default: return ChainCode::Total::None;
+    }
+  }
+  // Length of the rows that the chain can reduce in its loop, or 0.
+  int64_t find_row_of_totals() const {
+    const ReduceCall* const c = call_.reduce;
+    if (!c || c->compute != kFloat32 || c->out_dtype != kFloat32 || c->out_index || c->reduced != 1 || c->reduced_strides[0] != 1) return 0;
+    const int64_t row = c->reduced_sizes[0];
+    if (total_of(c->op) == ChainCode::Total::None || totals_block(row) == 0 || (row_ > 0 && row_ != row)) return 0;
+    if (!goes_by_rows(row)) return 0;
+    return (c->kept == 0 || (c->kept == 1 && c->kept_strides[0] == row)) && call_.numel == row * c->kept_numel ? row : 0;
+  }
+
+  // True if the addresses of all operands go from one row to the next in equal steps, so that one generated function can run row by row.
+  bool goes_by_rows(int64_t row) const {
+    if (row == 0 || row % kPair != 0 || call_.numel % row != 0) return false;
+    return std::all_of(work_.begin(), work_.end(), [&](const Work& work) {
+      if (work.past_caches && reinterpret_cast<uintptr_t>(work.step->to) % kLine != 0) return false;
+      return std::all_of(work.in, work.in + work.step->operands, [&](const Source& source) { return goes_by_rows(source, row); });
+    });
+  }
+  static bool goes_by_rows(const Source& source, int64_t row) {
+    const ChainOperand& o = *source.operand;
+    if (o.kind != Kind::Spread) return true;
+    if (o.ndim == 1) return repeats_in_region(source);
+    return o.ndim == 2 && o.sizes[0] == row && (o.strides[0] == 1 || repeats_in_region(source));
+  }
+
+  // Runs rows [begin, end) by calls of the generated function.
+  void run_rows(int64_t begin, int64_t end, int64_t shift, float* totals = nullptr) const {
+    const void* pointers[ChainCode::kMostInputs + ChainCode::kMostOutputs + 1];
+    int64_t steps[std::size(pointers)];
+    const Region& region = regions_[0];
+    int count = 0;
+    bool rows_differ = false;
+    const auto add = [&](const void* from, int64_t step) { pointers[count] = from, steps[count++] = step; };
+    for (int k = 0; k < region.inputs; k++) {
+      const Source* const source = region.in[k].source;
+      if (!source) {
+        add(&region.numbers[k], 0);
+        continue;
+      }
+      const ChainOperand& o = *source->operand;
+      const int64_t size = int64_t(item_size(o.dtype));
+      const int64_t step = size * (o.kind == Kind::Flat ? row_ : o.ndim > 1 ? o.strides[1] : 0);
+      add(source->address + begin * step - (source->in_block ? shift * size : 0), step);
+      rows_differ |= o.kind == Kind::Spread && o.ndim > 1;
+    }
+    for (int k = 0; k < region.outputs; k++) {
+      const ChainStep& step = *region.out[k].work->step;
+      add(destination(step, {nullptr, nullptr, nullptr, shift}, begin * row_), row_ * int64_t(item_size(step.dtype)));
+    }
+    if (totals) add(totals, 0);  // the function moves it
+    const int64_t rows = rows_differ ? 1 : end - begin, n = rows * row_;
+    for (; begin < end; begin += rows) {
+      region.function(pointers, totals ? totals_block(row_) : n, totals ? uint32_t(n) : 0);
+      for (int k = 0; k < count; k++) pointers[k] = static_cast<const char*>(pointers[k]) + steps[k];
+    }
+    if (past_caches_) hwy::FlushStream();
   }
 
   // Generated functions fetch their operands themselves.
@@ -262,14 +366,19 @@ class Chain {
   }
 
   void find_regions(CodeCache& cache) {
+    const int64_t row_of_totals = find_row_of_totals();
     size_t last = work_.size();  // a region of more works needs too many registers
-    for (size_t i = 0; i + 1 < work_.size();) {
+    const size_t shortest = row_of_totals > 0 || goes_by_rows(row_) ? std::clamp<size_t>(work_.size(), 1, 2) : 2;
+    for (size_t i = 0; i + shortest <= work_.size();) {
       RegionFinder finder(*this, i, cache.bodies);
       while (finder.end() < last && finder.add(work_[finder.end()])) {}
       const size_t length = finder.end() - i;
-      if (length >= 2) {
+      const bool has_totals = length == work_.size() && row_of_totals > 0;
+      if (length >= shortest) {
+        if (has_totals) finder.add_totals(total_of(call_.reduce->op), totals_block(row_of_totals));
         finder.finish();
         finder.region.function = cache.function(finder.code.code);
+        if (finder.region.function && has_totals) totals_ = true, row_ = row_of_totals;
         if (finder.region.function) regions_.push_back(finder.region);
         else if (length > 3 && !cache.is_lost()) {
           last = i + length / 2;
@@ -279,7 +388,7 @@ class Chain {
       i = std::max(i + 1, finder.end());
       last = work_.size();
     }
-    if (cache.is_lost()) regions_.clear();
+    if (cache.is_lost()) regions_.clear(), totals_ = false;
   }
 
   static bool is_pattern(const ChainOperand& o) {
@@ -406,6 +515,9 @@ class Chain {
       return true;
     }
 
+    // The reduction's elements become totals, and no buffer is stored.
+    void add_totals(ChainCode::Total total, int64_t block) { code.code.total = total, code.code.block = uint16_t(block); }
+
     // Chooses the results that are stored: which others read is known now.
     void finish() {
       const int end = region.last < chain_.work_.size() ? index(chain_.work_[region.last]) : kMost;
@@ -414,7 +526,7 @@ class Chain {
         const int step = index(work);
         const bool mask = work.step->dtype == kBool, read = chain_.last_use_[step] >= end;
         if (work.step->to && !is_overwritten(i)) store(work, work.past_caches && !mask ? ChainCode::kPastCaches : ChainCode::kInMemory);
-        if (work.reduced || (read && work.buffer >= 0)) store(work, ChainCode::kInBuffer);
+        if ((work.reduced && code.code.total == ChainCode::Total::None) || (read && work.buffer >= 0)) store(work, ChainCode::kInBuffer);
       }
       region.inputs = code.code.inputs;
       std::copy_n(code.numbers, region.inputs, region.numbers);
@@ -494,7 +606,8 @@ class Chain {
   int64_t widest_ = 1, tile_ = 0, buffer_bytes_ = 0;
   int64_t row_ = 0;  // elements: tiles end at the end of each row of a broadcast operand, of this length; 0 if tiles ignore rows
   int64_t parts_ = 0;  // works that run step by step
-  bool past_caches_ = false, one_loop_ = false;
+  bool past_caches_ = false;
+  bool one_loop_ = false, in_rows_ = false, totals_ = false;  // how the one region runs that all works are
 };
 
 // The elements of a reduction from `begin` on, which the last step computes. `shift` as in Chain::run.
@@ -518,7 +631,10 @@ void run_chain(const ChainCall& call) {
     const ChainSource source(chain);
     ReduceCall reduce = *call.reduce;
     reduce.source = &source;
-    return reduce_kernel(kCpu, reduce);
+    if (!chain.makes_totals()) return reduce_kernel(kCpu, reduce);
+    return parallel_for(reduce.kept_numel, std::max<int64_t>(1, kFunctionGrain / reduce.reduced_numel), [&](int64_t begin, int64_t end) {
+      chain.reduce_rows(begin, end, reinterpret_cast<float*>(reduce.out));
+    });
   }
   parallel_for(call.numel, kFunctionGrain, [&](int64_t begin, int64_t end) { chain.run(begin, end); });
 }
@@ -535,6 +651,7 @@ class PlannedPart {
     const int64_t first = begin * part_.in_row, last = end * part_.in_row;
     shift *= part_.in_row;
     if (!part_.reduce) return chain_.run(first, last, nullptr, shift);
+    if (chain_.makes_totals()) return chain_.reduce_rows(begin, end, reinterpret_cast<float*>(part_.reduce->out), shift);
     ReduceCall reduce = *part_.reduce;
     const ChainSource source(chain_, first, shift);
     if (chain_.kernels() > 0) reduce.source = &source;

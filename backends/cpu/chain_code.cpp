@@ -62,7 +62,7 @@ void ChainCode::drop_unread(uint8_t result) {
 size_t ChainCode::pack(uint8_t* to) const {
   uint8_t* at = to;
   const auto put = [&](const void* from, size_t n) { at = static_cast<uint8_t*>(std::memcpy(at, from, n)) + n; };
-  const uint8_t counts[] = {inputs, literals, instructions};
+  const uint8_t counts[] = {inputs, literals, instructions, uint8_t(total), uint8_t(block / 32)};
   put(counts, sizeof counts);
   put(input, inputs * sizeof *input);
   put(literal, literals * sizeof *literal);

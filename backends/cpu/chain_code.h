@@ -17,7 +17,8 @@
 namespace tessera::tensor::cpu {
 
 /// Runs a loop. `pointers` are the addresses of its inputs and then of its outputs. Computes `pairs` elements, a multiple of 32, and then
-/// as many as the lowest bits of `rest` are set.
+/// as many as the lowest bits of `rest` are set. A loop with totals computes `rest` elements, the first `pairs` of them as its first block;
+/// it moves the last pointer, which is where the totals go.
 using ChainFunction = void (*)(const void* const* pointers, int64_t pairs, uint32_t rest);
 
 /// A loop as data; equal codes have equal functions. Values are numbered: inputs from 0 on, numbers that bodies name from kFirstLiteral on,
@@ -59,6 +60,9 @@ struct ChainCode {
   static constexpr uint8_t kRarely = 1;
   enum class Way : uint8_t { Long, Short };
 
+  // Totals of each column of 32 elements, a row of them for each block of `block` elements: what the kernels of reduce_table.h add up first.
+  enum class Total : uint8_t { None, Sum, Largest, Smallest };
+
   enum Store : uint8_t { kInMemory = 1, kPastCaches = 2, kInBuffer = 4 };
 
   struct Instruction {
@@ -69,6 +73,8 @@ struct ChainCode {
   };
 
   uint8_t inputs = 0, literals = 0, instructions = 0;
+  Total total = Total::None;  // of the last instruction's results
+  uint16_t block = 0;         // elements, a multiple of 32
   Input input[kMostInputs];
   uint32_t literal[kMostLiterals];  // bits
   Instruction instruction[kMost];

@@ -53,6 +53,7 @@ class Generator {
 
   GeneratedChain write() {
     for (int i = 0; i < code_.literals; i++) a_.data(code_.literal[i]);
+    if (code_.total != ChainCode::Total::None) a_.data(code_.total == ChainCode::Total::Largest ? kLowest : kHighest);
     a_.align();
     const size_t entry = a_.size();
     number_pointers();
@@ -60,8 +61,11 @@ class Generator {
     plan(guarded ? Way::Short : Way::Long);
     for (int p = 0; p < pointers_ && p < kMostPointers; p++)
       if (const int stream = stream_of_[p]; stream >= 0 && stream < kBases) a_.load_pointer(kBase[stream], A::rdi, p);
+    if (code_.total != ChainCode::Total::None) take_totals();
     keep_numbers();
     a_.clear_index();
+    const size_t block = a_.size();
+    if (code_.total != ChainCode::Total::None) begin_block();
     if (spending_.abreast == kMostAbreast) {
       write_loop_of_two_pairs();
       if (guarded) plan(Way::Long);
@@ -75,16 +79,9 @@ class Generator {
     a_.compare_index(A::rsi);
     a_.jump(A::Jump::IfBelow, loop);
     a_.land(none);
-    a_.test(A::rdx);
-    const size_t no_rest = a_.jump(A::Jump::IfZero);
-    const size_t rest = a_.size();
     if (guarded) plan(Way::Long);
-    a_.kmovw(kRestMask, A::rdx);
-    write_body(ChainCode::kRest, 1);
-    a_.add_to_index(16);
-    a_.shift_right(A::rdx, 16);
-    a_.jump(A::Jump::IfNotZero, rest);
-    a_.land(no_rest);
+    if (code_.total != ChainCode::Total::None) end_block(block);
+    else write_rest();
     a_.vzeroupper();
     a_.ret();
     write_long_ways();
@@ -101,6 +98,52 @@ class Generator {
   static constexpr int kValues = ChainCode::kFirstResult + ChainCode::kMost;
   static constexpr int kNever = -1, kStore = INT16_MAX;  // last uses
   static constexpr size_t kMostGuards = 32;
+  static constexpr uint32_t kLowest = 0xff800000, kHighest = 0x7f800000;  // infinities
+
+  void write_rest() {
+    a_.test(A::rdx);
+    const size_t none = a_.jump(A::Jump::IfZero);
+    const size_t rest = a_.size();
+    a_.kmovw(kRestMask, A::rdx);
+    write_body(ChainCode::kRest, 1);
+    a_.add_to_index(16);
+    a_.shift_right(A::rdx, 16);
+    a_.jump(A::Jump::IfNotZero, rest);
+    a_.land(none);
+  }
+
+  // Two vectors of totals begin as the identity.
+  void begin_block() {
+    for (const uint8_t total : total_) {
+      if (code_.total == ChainCode::Total::Sum) a_.op(kOps[int(Do::Xor)], total, total, {total});
+      else a_.vmovaps(total, identity_);
+    }
+  }
+  void end_block(size_t begin) {
+    const int pointer = pointers_ - 1;
+    a_.load_pointer(A::r11, A::rdi, pointer);
+    for (uint8_t k = 0; k < 2; k++) a_.vmovups_store({A::r11, 0, k, false}, total_[k], 0);
+    a_.add_to_pointer(A::rdi, pointer, 128);
+    a_.add_large(A::rsi, code_.block);
+    a_.compare_index(A::rdx);
+    a_.jump(A::Jump::IfBelow, begin);
+  }
+  void take_totals() {
+    a_.keep_lower_half(A::rdx);
+    for (uint8_t& total : total_) total = take(vectors_);
+    if (code_.total == ChainCode::Total::Sum) return;
+    identity_ = take(vectors_);
+    a_.vbroadcastss(identity_, code_.literals * sizeof(uint32_t));
+  }
+  // As the functors of reduce.def do it: a NaN among the elements stays.
+  void add_to_total(uint8_t total, uint8_t from) {
+    if (code_.total == ChainCode::Total::Sum) return a_.op(kOps[int(Do::Add)], total, total, {from});
+    const uint8_t mask = take(masks_);
+    a_.op_imm(kCompare, mask, from, {from}, 3);  // unordered
+    a_.op(kOps[int(code_.total == ChainCode::Total::Largest ? Do::Max : Do::Min)], total, from, {total});
+    a_.op(kSelect, total, total, {from}, mask);
+    masks_ |= 1U << mask;
+  }
 
   // The pointers that the loop follows.
   void number_pointers() {
@@ -111,6 +154,9 @@ class Generator {
         stream_of_[pointers_++] = int8_t(streams_++);
       }
     }
+    if (code_.total == ChainCode::Total::None) return;
+    if (pointers_ == kMostPointers) return void(failed_ = true);
+    stream_of_[pointers_++] = -1;
   }
 
   // Finds the instructions of a way and the last reader of each value. Registers that literals may get are given to those of the first way.
@@ -118,7 +164,7 @@ class Generator {
     way_ = way, hold_ = kNever;
     for (int i = 0; i < code_.instructions; i++) {
       const bool is_guard = way == Way::Short && code_.instruction[i].what == Do::Guard;
-      needed_[i] = is_guard || code_.instruction[i].stores != 0;
+      needed_[i] = is_guard || code_.instruction[i].stores != 0 || is_totalled(i);
       if (is_guard) hold_ = i;
     }
     code_.mark_needed(way, needed_);
@@ -134,6 +180,7 @@ class Generator {
     }
     for (int i = 0; i < hold_; i++)
       if (int16_t& last = last_use_[ChainCode::kFirstResult + i]; is_held(i) && last <= hold_) last = kStore;
+    if (code_.total != ChainCode::Total::None) last_use_[ChainCode::kFirstResult + code_.instructions - 1] = kStore;
     planned_ = true;
   }
   // The instruction that loads the last of the inputs.
@@ -149,6 +196,7 @@ class Generator {
   bool is_copy(const Instruction& instruction) const { return way_ == Way::Short && instruction.what == Do::Select && instruction.immediate == ChainCode::kRarely; }
   bool is_name(const Instruction& instruction) const { return is_copy(instruction) && ChainCode::is_literal(instruction.in[0]) && instruction.stores == 0; }
   bool is_written(int i) const { return needed_[i] && !is_name(code_.instruction[i]); }
+  bool is_totalled(int i) const { return code_.total != ChainCode::Total::None && i == code_.instructions - 1; }
   // A result that is stored behind the last load and the last Guard.
   bool is_held(int i) const { return i < hold_ && code_.instruction[i].stores != 0; }
   int operands(const Instruction& instruction) const { return is_copy(instruction) ? 1 : ChainCode::operands(instruction.what); }
@@ -260,6 +308,8 @@ class Generator {
       for (lane_ = 0; lane_ < abreast && i == hold_; lane_++) write_held(kind == ChainCode::kRest ? kRestMask : uint8_t(0));
       output += std::popcount(code_.instruction[i].stores);
     }
+    for (lane_ = 0; lane_ < abreast && code_.total != ChainCode::Total::None && !failed_; lane_++)
+      add_to_total(total_[kind + lane_ % 2], register_[lane_][ChainCode::kFirstResult + code_.instructions - 1]);
     lane_ = 0, vectors_ = vectors, masks_ = masks;
   }
 
@@ -448,6 +498,7 @@ class Generator {
   bool loaded_[kMostAbreast][ChainCode::kMostInputs] = {}, kept_[ChainCode::kFirstResult] = {};
   uint8_t gain_[ChainCode::kFirstResult] = {};
   int pointers_ = 0, streams_ = 0;
+  uint8_t total_[2] = {}, identity_ = 0;  // registers
   bool failed_ = false;
 };
 

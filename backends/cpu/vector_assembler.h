@@ -17,6 +17,7 @@ class VectorAssembler {
     Gpr base;
     uint8_t scale_bits;   // the index is rax, times 2^scale_bits
     uint8_t vectors = 0;  // as many behind
+    bool has_index = true;
   };
   /// The last operand of an instruction: a register, or a float in the code's memory for all lanes.
   struct Source {
@@ -77,11 +78,14 @@ class VectorAssembler {
     if (m.base > rdi) byte(0x41);
     bytes({0x0F, 0x18, modrm(2, 2, 4), sib(m)}), number(distance + 64 * m.vectors);
   }
+  void add_to_pointer(Gpr base, int index, int n) { bytes({0x48, 0x81, modrm(2, 0, base)}), number(index * 8), number(n); }
   void clear_index() { bytes({0x31, 0xC0}); }
   void add_to_index(uint8_t n) { bytes({0x48, 0x83, 0xC0, n}); }
   /// Compares the index with a register of that number.
   void compare_index(Gpr with) { bytes({0x48, 0x39, modrm(3, with, rax)}); }
   void add(Gpr r, int8_t n) { bytes({0x48, 0x83, modrm(3, 0, r), uint8_t(n)}); }
+  void add_large(Gpr r, int n) { bytes({0x48, 0x81, modrm(3, 0, r)}), number(n); }
+  void keep_lower_half(Gpr r) { bytes({0x89, modrm(3, r, r)}); }  // clears the upper 32 bits
   void shift_right(Gpr r, uint8_t bits) { bytes({0xC1, modrm(3, 5, r), bits}); }  // 32 bits
   void test(Gpr r) { bytes({0x85, modrm(3, r, r)}); }  // 32 bits
   enum class Jump : uint8_t { IfBelow = 0x82, IfNotBelow = 0x83, IfZero = 0x84, IfNotZero = 0x85, IfLess = 0x8C, IfNotLess = 0x8D };
@@ -105,7 +109,7 @@ class VectorAssembler {
   enum Length : uint8_t { k128 = 0, k512 = 2 };
 
   static uint8_t modrm(int mod, int reg, int rm) { return uint8_t(mod << 6 | (reg & 7) << 3 | (rm & 7)); }
-  static uint8_t sib(Memory m) { return uint8_t(m.scale_bits << 6 | rax << 3 | (m.base & 7)); }
+  static uint8_t sib(Memory m) { return uint8_t(m.scale_bits << 6 | (m.has_index ? rax : 4) << 3 | (m.base & 7)); }
 
   void byte(uint8_t b) {
     if (at_ < end_) *at_++ = b;
