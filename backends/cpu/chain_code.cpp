@@ -89,7 +89,7 @@ uint8_t ChainRegion::add_step(const ChainStep& step, const uint8_t* values, Inne
   for (int k = 0; k < step.operands; k++) {
     const bool mask = code.is_mask(values[k]);
     if (mask != (step.op == pointwise::k_where_ && k == 0)) return ChainCode::kNone;
-    kinds[k] = mask ? Input::Mask : values[k] < ChainCode::kFirstLiteral ? std::min(code.input[values[k]], Input::Memory) : Input::Memory;
+    kinds[k] = mask ? Input::Mask : values[k] < ChainCode::kFirstLiteral ? code.input[values[k]] : Input::Memory;
   }
   const RecordedBody& body = bodies.of(step, kernel, kinds);
   const int first = code.instructions;

@@ -30,8 +30,7 @@ struct ChainCode {
   enum class Input : uint8_t {
     Number,  // one float for all elements, not NaN
     Same,    // one float for all elements of a call
-    Memory,  // floats, to be fetched ahead
-    Buffer,  // floats that a cache holds
+    Memory,  // floats
     Mask,    // bools, a byte each
   };
   enum Vector : uint8_t { kFirstOfPair, kSecondOfPair, kRest, kVectors };  // kinds

@@ -93,7 +93,6 @@ class Generator {
   static constexpr uint8_t kRestMask = 7;  // of the elements of a vector behind the pairs
   static constexpr int kBases = 4;         // streams whose addresses stay in registers
   static constexpr A::Gpr kBase[kBases] = {A::rcx, A::r8, A::r9, A::r10};
-  static constexpr int kAhead = 2048;  // bytes
   static constexpr int kMostPointers = ChainCode::kMostInputs + ChainCode::kMostOutputs;
   static constexpr int kValues = ChainCode::kFirstResult + ChainCode::kMost;
   static constexpr int kNever = -1, kStore = INT16_MAX;  // last uses
@@ -320,7 +319,6 @@ class Generator {
     const uint8_t r = take(vectors_);
     if (!mask) {
       a_.vmovups_load(register_[lane_][value] = r, from, rest);
-      if (code_.input[value] == Input::Memory && rest == 0) a_.prefetch(from, kAhead);
       return;
     }
     a_.vmovdqu8_load(r, from, rest);

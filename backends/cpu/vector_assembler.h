@@ -74,10 +74,6 @@ class VectorAssembler {
   void load_pointer(Gpr to, Gpr base, int index) {
     bytes({uint8_t(0x48 | (to >> 3) << 2 | base >> 3), 0x8B, modrm(2, to, base)}), number(index * 8);
   }
-  void prefetch(Memory m, int distance) {  // into the second-level cache
-    if (m.base > rdi) byte(0x41);
-    bytes({0x0F, 0x18, modrm(2, 2, 4), sib(m)}), number(distance + 64 * m.vectors);
-  }
   void add_to_pointer(Gpr base, int index, int n) { bytes({0x48, 0x81, modrm(2, 0, base)}), number(index * 8), number(n); }
   void clear_index() { bytes({0x31, 0xC0}); }
   void add_to_index(uint8_t n) { bytes({0x48, 0x83, 0xC0, n}); }
