@@ -9,6 +9,7 @@
 
 #include "backends/cpu/conv_depthwise.h"
 #include "backends/cpu/conv_order.h"
+#include "backends/cpu/conv_parts.h"
 #include "backends/cpu/conv_rows.h"
 #include "backends/cpu/conv_tiles.h"
 #include "backends/cpu/gemm_direct.h"
@@ -58,6 +59,8 @@ class Convolution {
   void forward() const {
     // One small image is a product; where its sums are one part they need not be gathered, which pays for several channels.
     const bool product = identity_ || (is_by_product(c_) && (depth_ == 1 || depth_ * taps_ > kLongestSum));
+    if (!product && PartConvolution<T>::suits(shape(), c_.batch))
+      return in_parts(PartConvolution<T>(shape(), c_.batch, false), c_.image, c_.result, c_.bias);
     if (!product && TileConvolution<T>::suits(height_, depth_ * taps_)) return forward_in_tiles();
     if (!product && w_.stride[1] == 1 && RowConvolution<T>::suits(c_.columns)) return forward_by_rows();
     const Scratch<T> arranged(product ? 0 : c_.outputs * depth_ * taps_);
@@ -85,6 +88,8 @@ class Convolution {
 
   // Each task owns some channels of an image, so that no two add to the same pixel.
   void input_gradient() const {
+    if (is_turnable() && !identity_ && PartConvolution<T>::suits(turned_shape(), c_.batch))
+      return in_parts(PartConvolution<T>(turned_shape(), c_.batch, true), c_.result, c_.image, nullptr);
     if (is_turnable() && !identity_ && TileConvolution<T>::suits(depth_, height_ * taps_))
       return input_gradient_in_tiles();
     if (is_turnable() && RowConvolution<T>::suits(c_.width)) return input_gradient_by_rows();
@@ -179,16 +184,37 @@ class Convolution {
             true};
   }
 
+  /// The bias of each group, filled up with zeros to `padded` elements.
+  void pad_bias(int64_t padded, T* to) const {
+    for (int64_t group = 0; group < c_.groups; group++, to += padded)
+      std::fill(std::copy_n(static_cast<const T*>(c_.bias) + group * height_, height_, to), to + padded, T(0));
+  }
+
+  /// `from` and `to` are the planes of images; each group has the same number of them.
+  void in_parts(const PartConvolution<T>& conv, const void* from, void* to, const void* bias) const {
+    const int64_t copy = conv.copy_size(), images = c_.batch, panels = conv.panels();
+    const Scratch<T> copies(c_.groups * images * copy), padded(bias ? c_.groups * conv.padded() : 0);
+    if (bias) pad_bias(conv.padded(), padded.data());
+    share_out(c_.groups * images, copy, [&](int64_t task) {
+      const int64_t group = task / images, image = task % images;
+      const T* const planes = from == c_.image ? plane(image, group) : result(image, group);
+      conv.copy(planes, copies.data() + task * copy);
+    });
+    const int64_t apart = to == c_.image ? c_.channels * c_.height * c_.width : c_.outputs * places_;
+    share_out(c_.groups * panels, conv.work(), [&](int64_t task) {
+      const int64_t group = task / panels;
+      conv.run(task % panels, copies.data() + group * images * copy, weight(group),
+               bias ? padded.data() + group * conv.padded() : nullptr,
+               to == c_.image ? plane(0, group) : result(0, group), apart);
+    });
+  }
+
   void forward_in_tiles() const {
     const TileConvolution<T> tiles(shape(), parts_of_image(), places_);
     const int64_t size = tiles.packed_size(), padded = size / (depth_ * taps_);
     const Scratch<T> packed(c_.groups * size), bias(c_.bias ? c_.groups * padded : 0);
-    for (int64_t group = 0; group < c_.groups; group++) {
-      tiles.pack(weight(group), packed.data() + group * size);
-      if (!c_.bias) continue;
-      T* const to = bias.data() + group * padded;
-      std::fill(std::copy_n(static_cast<const T*>(c_.bias) + group * height_, height_, to), to + padded, T(0));
-    }
+    if (c_.bias) pad_bias(padded, bias.data());
+    for (int64_t group = 0; group < c_.groups; group++) tiles.pack(weight(group), packed.data() + group * size);
     each_band(tiles, [&](int64_t image, int64_t group, int64_t band) {
       tiles.run(band, plane(image, group), packed.data() + group * size,
                 c_.bias ? bias.data() + group * padded : nullptr, result(image, group));
