@@ -88,6 +88,7 @@ class Convolution {
 
   // Each task owns some channels of an image, so that no two add to the same pixel.
   void input_gradient() const {
+    if (is_linear()) return linear({c_.batch, c_.channels, c_.outputs}, c_.result, false, c_.weight, c_.image);
     if (is_turnable() && !identity_ && PartConvolution<T>::suits(turned_shape(), c_.batch))
       return in_parts(PartConvolution<T>(turned_shape(), c_.batch, true), c_.result, c_.image, nullptr);
     if (is_turnable() && !identity_ && TileConvolution<T>::suits(depth_, height_ * taps_))
@@ -113,6 +114,7 @@ class Convolution {
 
   // Parts of the blocks are summed one after the other, each in memory of its own; then the parts.
   void weight_gradient() const {
+    if (is_linear()) return linear({c_.outputs, c_.channels, c_.batch}, c_.result, true, c_.image, c_.weight);
     if (!identity_ && height_ >= 8) return weight_gradient_in_tiles();
     const int64_t all = c_.batch * blocks_, parts = std::min(all, kParts), size = c_.outputs * depth_ * taps_;
     const Scratch<T> sums(parts * size);
@@ -137,11 +139,22 @@ class Convolution {
   }
 
  private:
+  /// Of a product: [m, k] times [k, n].
+  struct Size {
+    int64_t m, n, k;
+  };
   /// Places [first, first + n) of the window in an image, row after row.
   struct Block {
     int64_t first, n;
   };
   Block block_at(int64_t i) const { return {i * block_, std::min(block_, places_ - i * block_)}; }
+
+  /// Images of one pixel are the rows of a matrix.
+  bool is_linear() const { return identity_ && c_.groups == 1 && c_.height * c_.width == 1; }
+  static void linear(Size s, const void* a, bool transpose_a, const void* b, void* out) {
+    gemm_kernel(DeviceType::Cpu, GemmCall{dtype_of<T>, s.m, s.n, s.k, 1.0, 0.0, a, transpose_a ? s.m : s.k, 0,
+                                          transpose_a, b, s.n, 0, false, out, s.n, 0, 1});
+  }
 
   /// f(image, group, band) for all.
   template <class Bands, class F>
@@ -233,16 +246,21 @@ class Convolution {
   // Parts of the images are summed one after the other, each in memory of its own; then the parts.
   void weight_gradient_in_tiles() const {
     const TileConvolution<T> tiles(shape(), 1, kPlacesAtOnce);
-    const int64_t parts = std::min(c_.batch, kParts), size = tiles.sums_size(), all = tiles.panels();
-    const Scratch<T> sums(parts * c_.groups * all * tiles.sums_size());
+    // Panels are shared out first: parts of the images need memory for all sums each.
+    const int64_t size = tiles.sums_size(), all = tiles.panels(), shared = c_.groups * all;
+    const int64_t parts = std::min(c_.batch, (kParts + shared - 1) / shared);
+    const Scratch<T> sums(parts * shared * size);
     const auto of = [&](int64_t part, int64_t group, int64_t panel) {
-      return sums.data() + ((part * c_.groups + group) * all + panel) * tiles.sums_size();
+      return sums.data() + ((part * c_.groups + group) * all + panel) * size;
     };
     share_out(parts * c_.groups * all, size * places_ * (c_.batch / parts), [&](int64_t task) {
       const int64_t panel = task % all, group = task / all % c_.groups, part = task / all / c_.groups;
       const int64_t first = c_.batch * part / parts, last = c_.batch * (part + 1) / parts;
-      for (int64_t i = first; i < last; i++)
-        tiles.add_weight_gradient(panel, plane(i, group), result(i, group), i == first, of(part, group, panel));
+      for (int64_t i = first; i < last; i += tiles.images_at_once())
+        tiles.add_weight_gradient(panel,
+                                  {plane(i, group), result(i, group), c_.channels * c_.height * c_.width,
+                                   c_.outputs * places_, std::min(tiles.images_at_once(), last - i)},
+                                  i == first, of(part, group, panel));
     });
     share_out(c_.groups * all, size * parts * 8, [&](int64_t task) {
       T* const total = of(0, task / all, task % all);
@@ -355,9 +373,6 @@ class Convolution {
     }
   }
 
-  struct Size {
-    int64_t m, n, k;
-  };
   // b is small, in the cache, and used by all rows of a: packing it for the library would cost more than it brings.
   static void multiply(Size s, const T* a, int64_t lda, bool transpose_a, const T* b, int64_t ldb, bool padded,
                        double beta, T* out, int64_t ldc) {
@@ -403,17 +418,58 @@ void depthwise(const ConvCall& c) {
   }
 }
 
-void conv(const ConvCall& c) {
-  if (DepthwisePlan::suits(c)) return c.dtype == kFloat32 ? depthwise<float>(c) : depthwise<double>(c);
-  const auto run = [&](auto convolution) {
-    switch (c.pass) {
-      case ConvCall::Forward: return convolution.forward();
-      case ConvCall::InputGradient: return convolution.input_gradient();
-      case ConvCall::WeightGradient: return convolution.weight_gradient();
-    }
-  };
-  c.dtype == kFloat32 ? run(Convolution<float>(c)) : run(Convolution<double>(c));
+template <class T>
+void run_pass(const ConvCall& c) {
+  const Convolution<T> conv(c);
+  switch (c.pass) {
+    case ConvCall::Forward: return conv.forward();
+    case ConvCall::InputGradient: return conv.input_gradient();
+    case ConvCall::WeightGradient: return conv.weight_gradient();
+  }
 }
+
+/// Whether a window sees one pixel and leaves out others: the pixels that it sees are an image of their own. (The sums of oneDNN are
+/// those of such an image where channels and outputs come in sixteens.)
+bool is_thinned(const ConvCall& c) {
+  const Window& w = c.window;
+  const auto by = [&](int d) { return w.kernel[d] == 1 && w.padding[d] == 0; };
+  const bool sixteens = c.channels / c.groups % 16 == 0 && c.outputs / c.groups % 16 == 0;
+  return by(0) && by(1) && w.stride[0] * w.stride[1] > 1 && (c.pass != ConvCall::Forward || sixteens);
+}
+template <class T>
+void run_thinned(const ConvCall& c) {
+  const int64_t planes = c.batch * c.channels, places = c.rows * c.columns;
+  const Scratch<T> seen(planes * places);
+  const auto each_plane = [&](const auto& f) {  // f(a row of pixels, the places of a row, steps between the pixels)
+    parallel_for(planes, std::max<int64_t>(1, 16384 / places), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * c.rows; i < end * c.rows; i++)
+        f(static_cast<T*>(c.image) + (i / c.rows * c.height + i % c.rows * c.window.stride[0]) * c.width,
+          seen.data() + i * c.columns, c.window.stride[1]);
+    });
+  };
+  ConvCall thin = c;
+  thin.image = seen.data(), thin.height = c.rows, thin.width = c.columns;
+  thin.window.stride[0] = thin.window.stride[1] = 1;
+  if (c.pass != ConvCall::InputGradient)
+    each_plane([&](const T* row, T* to, int64_t step) {
+      for (int64_t x = 0; x < c.columns; x++) to[x] = row[x * step];
+    });
+  run_pass<T>(thin);
+  if (c.pass != ConvCall::InputGradient) return;
+  parallel_for(planes * c.height * c.width, 16384, [&](int64_t begin, int64_t end) {
+    std::fill(static_cast<T*>(c.image) + begin, static_cast<T*>(c.image) + end, T(0));
+  });
+  each_plane([&](T* row, const T* from, int64_t step) {
+    for (int64_t x = 0; x < c.columns; x++) row[x * step] = from[x];
+  });
+}
+
+template <class T>
+void conv_of(const ConvCall& c) {
+  if (DepthwisePlan::suits(c)) return depthwise<T>(c);
+  is_thinned(c) ? run_thinned<T>(c) : run_pass<T>(c);
+}
+void conv(const ConvCall& c) { c.dtype == kFloat32 ? conv_of<float>(c) : conv_of<double>(c); }
 
 const KernelRegistration<ConvCall> registration{conv_kernel, DeviceType::Cpu, conv};
 

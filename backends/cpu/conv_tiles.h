@@ -15,12 +15,14 @@ namespace tessera::tensor::cpu {
 template <class T>
 class TileConvolution {
  public:
-  /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread.
+  /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread. `places`: of the result, that
+  /// are computed at once.
   TileConvolution(const RowShape& s, int64_t parts, int64_t places)
       : s_(s),
         line_(s.width + 2 * s.padding[1]),
         row_(s.steps[0] * s.channels * line_),
         taps_(s.channels * s.kernel[0] * s.kernel[1]),
+        places_(places),
         panels_(s.outputs, tile_lanes(T())) {
     const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
     const int64_t wanted = std::min((s.rows + parts - 1) / parts, (places + s.columns - 1) / s.columns);
@@ -93,29 +95,45 @@ class TileConvolution {
     }
   }
 
-  /// Adds what an image gives to the gradient of the weights of one panel, [taps, its size]; the first one sets it.
-  void add_weight_gradient(int64_t panel, const T* image, const T* gradient, bool is_first, T* sums) const {
+  /// Images whose places are summed at once, for the gradient of the weights: small ones are too short a sum by themselves.
+  int64_t images_at_once() const {
+    if (band_ < s_.rows) return 1;
+    return std::max<int64_t>(1, std::min(places_ / (s_.rows * s_.columns), 2 * kBand / copy_size()));
+  }
+  /// Some images, [channels, height, width], and the gradients of their results, with the steps from one to the next.
+  struct Images {
+    const T *data, *gradient;
+    int64_t step, gradient_step, count;
+  };
+  /// Adds what they give to the gradient of the weights of one panel, [taps, its size]; the first ones set it.
+  void add_weight_gradient(int64_t panel, const Images& images, bool is_first, T* sums) const {
     const int64_t size = panels_.size(panel), plane = s_.rows * s_.columns;
-    const Scratch<T> copy(copy_size()), packed(band_ * s_.columns * size);
+    const Scratch<T> copy(images.count * copy_size()), packed(images.count * band_ * s_.columns * size);
     const std::vector<int64_t> offsets = taps();
     for (int64_t first = 0; first < s_.rows; first += band_) {
       const int64_t rows = std::min(band_, s_.rows - first);
-      copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
-      pack_panel(PanelSource<T>{gradient + panels_.first(panel) * plane + first * s_.columns, plane, true,
-                                rows * s_.columns, panels_.columns(panel)},
-                 size, packed.data());
+      std::vector<int64_t> starts;
+      for (int64_t i = 0; i < images.count; i++) {
+        copy_lines(s_, images.data + i * images.step, first * s_.steps[0] - s_.padding[0], lines(),
+                   copy.data() + i * copy_size());
+        const T* const gradient = images.gradient + i * images.gradient_step + panels_.first(panel) * plane;
+        pack_panel(
+            PanelSource<T>{gradient + first * s_.columns, plane, true, rows * s_.columns, panels_.columns(panel)}, size,
+            packed.data() + i * rows * s_.columns * size);
+        for (int64_t y = 0; y < rows; y++) starts.push_back(i * copy_size() + y * row_);
+      }
       compute(TileWork<T>{.a = copy.data(),
                           .offsets = offsets.data(),
-                          .lines = rows,
+                          .lines = int64_t(starts.size()),
                           .inner = s_.columns,
                           .step = s_.steps[1],
-                          .line = row_,
+                          .starts = starts.data(),
                           .b = packed.data(),
                           .b_step = size,
                           .out = sums,
                           .out_row = size,
                           .beta = T(is_first && first == 0 ? 0 : 1)},
-              taps_, size, size, rows * s_.columns);
+              taps_, size, size, int64_t(starts.size()) * s_.columns);
     }
   }
   /// Such sums to the gradient, [outputs, taps].
@@ -173,6 +191,7 @@ class TileConvolution {
 
   const RowShape s_;
   const int64_t line_, row_, taps_;  // row_: from a row of the result to the next, in the copy
+  const int64_t places_;             // that are wanted at once
   const Panels panels_;
   int64_t band_;
 };
