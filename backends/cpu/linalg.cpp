@@ -110,7 +110,7 @@ void lu(const LapackCall& c, int64_t i, int&) {
   T* a = nth<T>(c.a, i, c.m * c.n);
   int32_t* pivots = c.pivots + i * s.least;
   int info = 0;
-  if (std::max(c.m, c.n) <= small::kLargest) info = small::lu(c.m, c.n, a, pivots);
+  if (std::max(c.m, c.n) <= small::kLargestLu) info = small::lu(c.m, c.n, a, pivots);
   else call<T>(Routine::getrf, &s.m, &s.n, a, &s.m, pivots, &info);
   c.info[i] = info;
 }
@@ -121,7 +121,7 @@ void lu_solve(const LapackCall& c, int64_t i, int&) {
   T *a = nth<T>(c.a, i, c.n * c.n), *b = nth<T>(c.b, i, c.n * c.k);
   int32_t* pivots = c.pivots + i * c.n;
   int info = 0;
-  if (c.n > small::kLargest)
+  if (c.n > (c.k == 1 ? small::kLargestSolve : small::kLargestLu))
     return call<T>(Routine::getrs, &c.op, &s.n, &s.k, a, &s.n, pivots, b, &s.n, &info, kLetter);
   for (int64_t column = 0; column < c.k; column++, b += c.n)
     if (c.op == 'N') small::lu_solve(c.n, a, pivots, b);

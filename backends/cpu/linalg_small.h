@@ -6,10 +6,13 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 
 namespace tessera::tensor::cpu::small {
 
 inline constexpr int64_t kLargest = 12;
+/// Up to these orders the loops of L and U, and of one right hand side, have the bits of PyTorch's library.
+inline constexpr int64_t kLargestLu = 16, kLargestSolve = 32;
 
 /// By what LAPACK compares pivots: of complex numbers the sum of both parts.
 template <class T>
@@ -55,7 +58,12 @@ int lu(int64_t m, int64_t n, T* a, int32_t* pivots) {
     }
     if (best != j)
       for (int64_t c = 0; c < n; c++) std::swap(a[c * m + j], a[c * m + best]);
-    for (int64_t r = j + 1; r < m; r++) column[r] /= column[j];
+    // As LAPACK does: one division for the column, unless its inverse overflows.
+    const T inverse = T(1) / column[j];
+    if (m == 2 || magnitude(column[j]) < std::numeric_limits<decltype(magnitude(inverse))>::min())
+      for (int64_t r = j + 1; r < m; r++) column[r] /= column[j];
+    else
+      for (int64_t r = j + 1; r < m; r++) column[r] = times(column[r], inverse);
     for (int64_t c = j + 1; c < n; c++) {
       T* other = a + c * m;
       for (int64_t r = j + 1; r < m; r++) other[r] -= times(column[r], other[j]);
@@ -71,8 +79,10 @@ void lu_solve(int64_t n, const T* a, const int32_t* pivots, T* x) {
     if (pivots[j] != j + 1) std::swap(x[j], x[pivots[j] - 1]);
   for (int64_t j = 0; j < n; j++)
     for (int64_t r = j + 1; r < n; r++) x[r] -= times(a[j * n + r], x[j]);
+  // The smallest are multiplied by inverses, as in the library that PyTorch's results come from.
+  const auto divide = [n](T& value, const T& by) { value = n <= 4 ? times(value, T(1) / by) : value / by; };
   for (int64_t j = n - 1; j >= 0; j--) {
-    x[j] /= a[j * n + j];
+    divide(x[j], a[j * n + j]);
     for (int64_t r = 0; r < j; r++) x[r] -= times(a[j * n + r], x[j]);
   }
 }

@@ -183,7 +183,29 @@ std::string heading_of(const NativeFunction& function) {
   return heading.empty() ? name + "(...)\n" : heading;
 }
 
+// Whether an object is of a program's own files: its module has a file that is not inside of this program.
+bool is_of_files(Interpreter& in, const Value& object) {
+  const Value name = find_attr(in, object, intern(in, "__module__"));
+  if (!is_str(name)) return false;
+  const Value modules = get_attr(in, Value(static_cast<Object*>(in.import("sys"))), intern(in, "modules"));
+  const Value module = call(in, get_attr(in, modules, intern(in, "get")), {name});
+  const Value file = module.is_none() ? module : find_attr(in, module, intern(in, "__file__"));
+  return is_str(file) && !text_of(file).starts_with("stdlib/");
+}
+
+// The words of Python's pydoc, where the machine has it; false where it has not.
+bool helped_by_pydoc(Interpreter& in, const Value& object) {
+  try {
+    call(in, get_attr(in, Value(static_cast<Object*>(in.import("pydoc"))), intern(in, "help")), {object});
+  } catch (const Thrown& thrown) {
+    if (!is_error(in, thrown.exception, ErrorKind::ImportError)) throw;
+    return false;
+  }
+  return true;
+}
+
 Value help_function(Interpreter& in, const Args& args) {
+  if (!args[0].is_undefined() && is_of_files(in, args[0]) && helped_by_pydoc(in, args[0])) return Value::none();
   const std::string out =
       args[0].is_undefined() ? "Type help(object) for help about object.\n" : help_text(in, args[0]);
   if (in.host().write_out) in.host().write_out(out);

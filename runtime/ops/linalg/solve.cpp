@@ -9,18 +9,6 @@ namespace {
 
 using namespace linalg;
 
-/// A row-major matrix read by columns is its transpose: its factors are had without turning it round, and serve as well.
-bool factors_transpose(const Tensor& a) { return a.is_contiguous() && !is_complex(a.dtype()); }
-Tensor to_factor(const Tensor& a) { return factors_transpose(a) ? mT(a) : a; }
-
-/// The places of zeros that the factors of A itself have: those of the transpose lie elsewhere.
-void tell_own_zeros(const Tensor& info, const Tensor& a) {
-  int64_t place, number;
-  if (!factors_transpose(a) || !first_failure(info, place, number)) return;
-  const Tensor own = std::get<2>(linalg_lu_factor_ex(a));
-  copy_into(info, where((info != 0) & (own != 0), Operand(own), Operand(info)));
-}
-
 // ---- solve ----
 
 /// B is a vector, or a stack of vectors with the batch of A.
@@ -49,7 +37,7 @@ struct SolveEx {
   }
   static void run(const Tensor& x, const Tensor& lu, const Tensor& pivots, const Tensor& info, const Tensor& a,
                   const Tensor& b, bool left, bool) {
-    copy_into(lu, to_factor(a));
+    copy_into(lu, a);
     run_lapack(lu,
                {.routine = LapackCall::Lu,
                 .dtype = lu.dtype(),
@@ -59,8 +47,7 @@ struct SolveEx {
                 .a = lu.data_ptr(),
                 .pivots = pivots.data<int32_t>()},
                info);
-    tell_own_zeros(info, a);
-    const bool vector = is_vector(a, b), turned = factors_transpose(a);
+    const bool vector = is_vector(a, b);
     const Dims batch = broadcast_shapes(batch_of(a), batch_of(vector ? as_column(b) : b));
     // A stack of vectors has odd strides in PyTorch, and its elements next to each other only here.
     const Tensor direct = vector && x.dim() > 1 ? Tensor::empty(x.sizes(), x.dtype(), x.device()) : x;
@@ -78,19 +65,19 @@ struct SolveEx {
                         .a = factors.data_ptr(),
                         .b = direct.data_ptr(),
                         .pivots = exchanged.data<int32_t>(),
-                        .op = left == turned ? 'T' : 'N'});
+                        .op = left ? 'N' : 'T'});
     if (!direct.same(x)) copy_into(x, direct);
   }
   static void grad(Tensor& x, Tensor& lu, Tensor& pivots, Tensor&, const Tensor& a, const Tensor& b, bool left, bool) {
     Kept<4> kept{{SavedTensor(a), SavedTensor(x, true), SavedTensor(lu), SavedTensor(pivots)}};
     record(x, "LinalgSolveExBackward0", {&a, &b}, std::move(kept),
-           [left, vector = is_vector(a, b), turned = factors_transpose(a), b_sizes = Dims(b.sizes())](Sweep& s) {
+           [left, vector = is_vector(a, b), b_sizes = Dims(b.sizes())](Sweep& s) {
              const Tensor a = s.kept(0), column = vector ? as_column(s.kept(1)) : s.kept(1);
              const Tensor g = vector ? as_column(s.g()) : s.g();
              // With a derivative of the derivative in view the way leads through A; else its factors are at hand.
              const Tensor gb = Context::current().records
                                    ? linalg_solve(mH(a), g, left)
-                                   : linalg_lu_solve(s.kept(2), s.kept(3), g, left, !turned);
+                                   : linalg_lu_solve(s.kept(2), s.kept(3), g, left, true);
              s.give(1, [&] { return sum_to_size(vector ? squeeze(gb, -1) : gb, b_sizes); });
              s.give(0, [&] {
                const Tensor product = left ? matmul(gb, mH(column)) : matmul(mH(column), gb);
@@ -119,7 +106,7 @@ struct InvEx {
     return {column_major(a.sizes(), a.dtype(), a.device()), Meta(batch_of(a), kInt32, a.device())};
   }
   static void run(const Tensor& inverse, const Tensor& info, const Tensor& a, bool) {
-    const Tensor lu = column_major_copy(to_factor(a));
+    const Tensor lu = column_major_copy(a);
     const Tensor pivots = Tensor::empty(batch_of(a) + Ints{rows(a)}, kInt32, a.device());
     run_lapack(lu,
                {.routine = LapackCall::Lu,
@@ -130,7 +117,6 @@ struct InvEx {
                 .a = lu.data_ptr(),
                 .pivots = pivots.data<int32_t>()},
                info);
-    tell_own_zeros(info, a);
     fill_identity(inverse);
     run_lapack(inverse, {.routine = LapackCall::LuSolve,
                          .dtype = lu.dtype(),
@@ -140,7 +126,7 @@ struct InvEx {
                          .a = lu.data_ptr(),
                          .b = inverse.data_ptr(),
                          .pivots = pivots.data<int32_t>(),
-                         .op = factors_transpose(a) ? 'T' : 'N'});
+                         .op = 'N'});
   }
   static void grad(Tensor& inverse, Tensor&, const Tensor& a, bool) {
     record(inverse, "LinalgInvExBackward0", {&a}, keep(ResultOf{inverse}), [](Sweep& s) {
@@ -167,13 +153,16 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& a, bool check_errors) {
 
 // ---- determinants ----
 
+/// A row-major matrix read by columns is its transpose, which has the same determinant: it need not be turned round.
+bool factors_transpose(const Tensor& a) { return a.is_contiguous() && !is_complex(a.dtype()); }
+
 /// The factors of A or its transpose and the sign of the row exchanges.
 struct Factors {
   Tensor lu, pivots, sign;
   explicit Factors(const Tensor& a) {
     const GradMode no_grad(false);
     Tensor info;
-    std::tie(lu, pivots, info) = linalg_lu_factor_ex(to_factor(a));
+    std::tie(lu, pivots, info) = linalg_lu_factor_ex(factors_transpose(a) ? mT(a) : a);
     const Tensor own = arange(1, rows(a) + 1, 1, kInt32, a.device());
     const Tensor exchanges = sum(pivots != own, Dims{-1});
     sign = to_dtype(1 - (exchanges & 1) * 2, a.dtype());
