@@ -20,14 +20,15 @@ namespace tessera::lang {
 
 namespace {
 
-const Value& function_of(const NativeFunction* f) { return *static_cast<const Value*>(f->data); }
-void drop_function(void* data) { delete static_cast<Value*>(data); }
+const Value& function_of(const NativeFunction* f) { return static_cast<const StandsBefore*>(f->data)->function; }
+void drop_function(void* data) { delete static_cast<StandsBefore*>(data); }
 
 Value call_function(Interpreter& in, const Args& args) {
   return call(in, function_of(args.callee), Args{args.values, args.count, args.keyword_names});
 }
 
 std::string doc_of_function(const NativeFunction* f) {
+  if (!is_function(function_of(f))) return "";
   const Value& doc = as_function(function_of(f))->doc;
   return is_str(doc) ? std::string(text_of(doc)) : std::string();
 }
@@ -42,14 +43,11 @@ Dict* made_before(Interpreter& in, Dict* module) {
 
 Value new_descriptor(Interpreter& in, Type* owner, Str* name, const Value& found) {
   const bool of_script = is_function(found);
-  const std::string text(name->view());
   const NativeFunction* const native = of_script ? nullptr : known_cast<NativeFunction>(found);
-  const Value made = in.new_function(text.c_str(), "", of_script ? NativeFn(call_function) : native->function,
-                                     of_script ? new Value(found) : native->data, of_script ? drop_function : nullptr);
+  const Value made = of_script ? stand_before(in, name->view(), call_function, found)
+                               : in.new_function(std::string(name->view()).c_str(), "", native->function, native->data);
   auto* const f = known_cast<NativeFunction>(made);
-  if (of_script) {
-    f->describe = doc_of_function;
-  } else {
+  if (!of_script) {
     f->text = native->text, f->signature = native->signature, f->doc = native->doc, f->describe = native->describe;
   }
   own_method(in, f, owner);
@@ -98,11 +96,20 @@ Value library_method(Interpreter& in, Type* type, Str* name, const Value& found)
   return Value();
 }
 
+Value stand_before(Interpreter& in, std::string_view name, NativeFn native, const Value& function, const void* with) {
+  const Value made = in.new_function(std::string(name).c_str(), "", native, new StandsBefore{function, with}, drop_function);
+  known_cast<NativeFunction>(made)->describe = doc_of_function;
+  return made;
+}
+
 bool describes_library_method(Interpreter& in, const Value& descriptor, std::string& signature) {
   if (!descriptor.is_object() || descriptor.as_object()->kind != ObjectKind::NativeFunction) return false;
   const auto* const f = known_cast<NativeFunction>(descriptor);
-  if (f->drop != drop_function) return false;
-  signature = signature_in_c(in, as_function(function_of(f)));
+  if (f->drop != drop_function || !is_function(function_of(f))) return false;
+  signature = signature_in_c(in, as_function(function_of(f)), f->owner != nullptr);
+  // A default that only the library knows is shown as `...` where CPython has one that can be written down.
+  if (f->function != call_function)
+    for (size_t at; (at = signature.find("<unrepresentable>")) != signature.npos;) signature.replace(at, 17, "...");
   return true;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "lang/core/native.h"
 #include "lang/core/value.h"
 
 namespace tessera::lang {
@@ -20,7 +22,16 @@ struct Type;
 // this class inherits from a native base. The error messages of these methods name the class instead of the base.
 Value library_method(Interpreter& in, Type* type, Str* name, const Value& found);
 
-// Returns true if `descriptor` was made by library_method for a function of a script, and then stores its `__text_signature__` in `signature`.
+// The data of a native function that stands before a function of a script: the native's doc and `__text_signature__` are the script's.
+struct StandsBefore {
+  Value function;
+  const void* with = nullptr;  // what the native itself needs
+};
+
+// Returns a native function that stands before a function of a script. `with` outlives it.
+Value stand_before(Interpreter& in, std::string_view name, NativeFn native, const Value& function, const void* with = nullptr);
+
+// Returns true if `descriptor` was made by library_method or stand_before for a function of a script, and then stores its `__text_signature__` in `signature`.
 bool describes_library_method(Interpreter& in, const Value& descriptor, std::string& signature);
 
 }  // namespace tessera::lang

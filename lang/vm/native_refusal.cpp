@@ -222,8 +222,12 @@ void refuse_native_call(Interpreter& in, const Function* function, const Args& g
   }
 }
 
-std::string signature_in_c(Interpreter& in, const Function* function) {
-  return "($" + parameter_text(&in, function, 0).substr(1);
+std::string signature_in_c(Interpreter& in, const Function* function, bool is_method) {
+  const std::string text = parameter_text(&in, function, 0);
+  if (!is_method) return text;
+  if (function->code->positional == 0 || function->code->parameters[0]->view() == "self") return "($" + text.substr(1);
+  const std::string rest = parameter_text(&in, function, 1).substr(1);
+  return (rest == ")" ? "($self, /" : "($self, /, ") + rest;
 }
 
 }  // namespace tessera::lang

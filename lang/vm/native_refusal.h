@@ -26,6 +26,7 @@ bool is_native_in_cpython(Interpreter& in, const Dict* globals, std::string_view
 void refuse_native_call(Interpreter& in, const Function* function, const Args& args);
 
 // The `__text_signature__` of a method in C with the function's parameters: "($self, key, /, default=None)".
-std::string signature_in_c(Interpreter& in, const Function* function);
+// A first parameter of another name than "self" is positional only, as CPython's is.
+std::string signature_in_c(Interpreter& in, const Function* function, bool is_method = true);
 
 }  // namespace tessera::lang

@@ -6,6 +6,7 @@
 #include "stdlib/numpy/native/array_calls.h"
 
 #include "lang/core/bind.h"
+#include "lang/objects/library_method.h"
 #include "lang/types/tuple.h"
 #include "stdlib/numpy/native/array_slots.h"
 #include "stdlib/numpy/native/quick_functions.h"
@@ -13,20 +14,16 @@
 namespace tessera::stdlib::arrays {
 namespace {
 
-struct Front {
-  const QuickFunction* quick;
-  Value function;  // the script's
-};
-
 Value call_front(Interpreter& in, const Args& args) {
-  const auto& front = *static_cast<const Front*>(args.callee->data);
+  const auto& front = *static_cast<const StandsBefore*>(args.callee->data);
+  const auto* const quick = static_cast<const QuickFunction*>(front.with);
   Value answer;
   const ArrayCalls* const s = calls_of(in);
-  const bool fits = s != nullptr && args.count >= front.quick->least && args.count <= front.quick->most;
-  if (fits && args.keyword_names == nullptr && front.quick->function(in, *s, args, answer)) return answer;
+  const bool fits = s != nullptr && args.count >= quick->least && args.count <= quick->most;
+  if (fits && args.keyword_names == nullptr && quick->function(in, *s, args, answer)) return answer;
   // axis=0 is the most frequent keyword.
-  if (fits && args.count == 2 && args.keyword_names != nullptr && args.keyword_names->size == 1 && front.quick->most == 2 &&
-      text_of(args.keyword_names->items[0]) == "axis" && front.quick->function(in, *s, {args.values, 2}, answer))
+  if (fits && args.count == 2 && args.keyword_names != nullptr && args.keyword_names->size == 1 && quick->most == 2 &&
+      text_of(args.keyword_names->items[0]) == "axis" && quick->function(in, *s, {args.values, 2}, answer))
     return answer;
   return call(in, front.function, args);
 }
@@ -82,14 +79,32 @@ Value ufunc_place(Interpreter&, const Args& args) {
 
 // ---- For scripts -------------------------------------------------------------------------------------------------------
 
+// The type of those of NumPy's functions that CPython shows as functions in Python with another before each.
+Type* new_dispatcher_type(Interpreter& in) {
+  NativeTypeSpec spec;
+  spec.name = "_ArrayFunctionDispatcher", spec.module = "numpy", spec.kind = ObjectKind::NativeFunction, spec.size = sizeof(NativeFunction);
+  spec.flags = kFinalType, spec.base = in.types.native_function;
+  Type* const type = in.new_type(spec);
+  type->slots.repr = [](Interpreter& in, const Value& self) {
+    char text[64];
+    std::snprintf(text, sizeof text, " at %p>", static_cast<const void*>(self.as_object()));
+    return make_str(in, "<function " + std::string(known_cast<NativeFunction>(self)->name->view()) + text);
+  };
+  in.add_property(type, "__wrapped__", [](Interpreter&, const Args& args) {
+    return static_cast<const StandsBefore*>(object_cast<NativeFunction>(args[0])->data)->function;
+  });
+  return type;
+}
+
 // A function, or with `owner` a method, that answers everyday calls and leaves the others to a function of a script.
 Value quick(Interpreter& in, const Args& args) {
   const QuickFunction* const row = find_quick(text_of(args[0]));
   if (row == nullptr) throw_error(ErrorKind::KeyError, "no short way of this name");
-  const Value made = in.new_function(row->name, "", call_front, new Front{row, args[1]}, [](void* data) { delete static_cast<Front*>(data); });
+  const Value made = stand_before(in, row->name, call_front, args[1], row);
   auto* const native = object_cast<NativeFunction>(made);
   if (is_type(args[2])) own_method(in, native, as_type(args[2]));
   else native->module = intern(in, "numpy");
+  if (const ArrayCalls* const s = calls_of(in); s != nullptr && args[3].as_bool()) native->type = s->dispatcher;
   return made;
 }
 
@@ -134,7 +149,7 @@ Value quicken(Interpreter& in, const Args& args) {
   for (size_t i = 0; i < std::size(kUfuncs); ++i)
     for (const OpEntry* entry : tensor::find_op(kUfuncs[i][1]))
       if (s->ufuncs[i] == nullptr && (entry->fast.unary != nullptr || entry->fast.binary != nullptr)) s->ufuncs[i] = entry;
-  s->iterator = new_iterator_type(in);
+  s->iterator = new_iterator_type(in), s->dispatcher = new_dispatcher_type(in);
   torch_state(in).array_calls = s;
   for (Type* type : {s->array, s->scalars[size_t(kFloat64)], s->scalars[size_t(kInt64)], s->ufunc}) {
     type->slots.adjust = put_slots;
@@ -163,7 +178,7 @@ namespace tessera::stdlib {
 
 void add_array_calls(Interpreter& in, Module& module) {
   in.def(module, "quicken(ndarray, kinds: tuple, false, true, ufunc)", "", arrays::quicken);
-  in.def(module, "quick(name: str, function, owner=None)", "", arrays::quick);
+  in.def(module, "quick(name: str, function, owner=None, dispatches: bool = False)", "", arrays::quick);
   in.def(module, "ufunc_place(name: str)", "", arrays::ufunc_place);
   in.def(module, "notice(level: int)", "", arrays::notice);
 }

@@ -22,7 +22,7 @@ struct ArrayCalls {
   Value dtypes[kDTypeCount];
   Value truths[2];
   Str *tensor = nullptr, *base = nullptr, *value = nullptr;
-  Type *ufunc = nullptr, *iterator = nullptr;
+  Type *ufunc = nullptr, *iterator = nullptr, *dispatcher = nullptr;
   const OpEntry* ufuncs[32] = {};
   TypeSlots of_arrays, of_scalars, of_ufuncs, of_dtypes;  // the slots that the scripts' methods have
   int notice = 1;                   // 0: no error is noticed, 1: warnings, 2: more than warnings
