@@ -267,6 +267,7 @@ Value op_says(Interpreter&, const Args& args) {
   const auto entries = tensor::find_op(text_of(args[0]));
   const std::string_view fact = text_of(args[1]);
   return Value::boolean(std::any_of(entries.begin(), entries.end(), [&](const OpEntry* each) {
+    if (fact == "view") return each->has(tensor::kView);
     if (fact == "no_gradient") return each->has(tensor::kNoGrad);
     if (fact == "inplace_argument") return each->has(tensor::kFunctional) && each->has(tensor::kInplace);
     if (fact == "numbers_as_tensors") return each->facts->takes_numbers_anywhere;
