@@ -24,18 +24,18 @@ struct RowShape {
   bool by_channels = false;  // sums go channel by channel, in each tap by tap
 };
 
-/// Lines [top, top + lines), of each one all channels, zero outside of the image, and a vector of zeros behind them.
+/// `lines` lines from `top` on that lie `apart` apart, of each one all channels, zero outside of the image, and a vector of zeros
+/// behind them.
 template <class T>
-void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, T* to) {
+void copy_lines(const RowShape& s, const T* image, int64_t top, int64_t lines, int64_t apart, T* to) {
   const int64_t line = s.width + 2 * s.padding[1];
   in_pieces(s.channels * lines * line + kPaddedTo,
             [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(0)); });
-  const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + lines, s.height);
-  to += (first - top) * s.channels * line + s.padding[1];
-  for (int64_t y = first; y < last; y++)
-    for (int64_t c = 0; c < s.channels; c++, to += line)
+  to += s.padding[1];
+  for (int64_t y = top; y < top + lines * apart; y += apart, to += s.channels * line)
+    for (int64_t c = 0; c < s.channels && y >= 0 && y < s.height; c++)
       in_pieces(s.width, [&](int64_t begin, int64_t end) {
-        std::copy_n(image + (c * s.height + y) * s.width + begin, end - begin, to + begin);
+        std::copy_n(image + (c * s.height + y) * s.width + begin, end - begin, to + c * line + begin);
       });
 }
 

@@ -37,7 +37,7 @@ class PartConvolution {
 
   /// Elements of an image's copy, with zeros around.
   int64_t copy_size() const { return s_.channels * lines_ * line_ + kPaddedTo; }
-  void copy(const T* image, T* to) const { copy_lines(s_, image, -s_.padding[0], lines_, to); }
+  void copy(const T* image, T* to) const { copy_lines(s_, image, -s_.padding[0], lines_, 1, to); }
 
   int64_t panels() const { return panels_.count; }
   int64_t padded() const { return panels_.padded(); }

@@ -33,7 +33,7 @@ class RowConvolution {
     const int64_t first = band * band_, rows = std::min(band_, s_.rows - first), taps = this->taps();
     // The last vector of the last row reads beyond it.
     const Scratch<T> copy(s_.channels * lines() * line_ + kPaddedTo);
-    copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
+    copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), 1, copy.data());
     const SumLines sums(s_, line_);
     PollBudget budget;
     for (int64_t r = 0; r < rows; r++)

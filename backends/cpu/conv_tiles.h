@@ -18,20 +18,24 @@ class TileConvolution {
   /// `parts`: into how many bands the rows should be cut at least, so that there is one for each thread. `places`: of the result, that
   /// are computed at once.
   TileConvolution(const RowShape& s, int64_t parts, int64_t places)
-      : s_(s),
+      : apart_(s.steps[0] == 1 ? s.dilation[0] : 1),
+        s_(dense(s, apart_)),
         line_(s.width + 2 * s.padding[1]),
         row_(s.steps[0] * s.channels * line_),
         taps_(s.channels * s.kernel[0] * s.kernel[1]),
         places_(places),
         panels_(s.outputs, tile_lanes(T())) {
-    const int64_t fits = kBand / std::max<int64_t>(1, s.channels * line_) - halo();
-    const int64_t wanted = std::min((s.rows + parts - 1) / parts, (places + s.columns - 1) / s.columns);
-    band_ = std::clamp<int64_t>(std::min(fits / s.steps[0], wanted), 1, s.rows);
+    const int64_t line = std::max<int64_t>(1, s.channels * line_), rows = rows_from(0);
+    const auto fits = [&](int64_t elements) { return (elements / line - halo()) / s.steps[0]; };
+    const auto rows_of = [&](int64_t n) { return (n + s.columns - 1) / s.columns; };
+    // Few rows would read all of the weights for each; so they are more, as long as the second-level cache holds them.
+    const int64_t most = std::max(fits(kBand), std::min(fits(kLargeBand), rows_of(kFewPlaces)));
+    band_ = std::clamp<int64_t>(std::min({most, (rows + parts - 1) / parts, rows_of(places)}), 1, rows);
   }
   /// Whether lanes are filled, and a tile is computed for longer than it is written.
   static bool suits(int64_t outputs, int64_t taps) { return outputs >= 8 && taps >= 48; }
 
-  int64_t bands() const { return (s_.rows + band_ - 1) / band_; }
+  int64_t bands() const { return apart_ * ((rows_from(0) + band_ - 1) / band_); }
   int64_t panels() const { return panels_.count; }
   /// Multiplications of a band.
   int64_t work() const { return panels_.padded() * taps_ * band_ * s_.columns; }
@@ -62,17 +66,20 @@ class TileConvolution {
 
   /// A band of `out`; `bias`, padded with zeros, or null.
   void run(int64_t band, const T* image, const T* packed, const T* bias, T* out) const {
-    const int64_t first = band * band_, rows = std::min(band_, s_.rows - first);
+    const Band at = band_at(band);
+    if (at.rows <= 0) return;
     const Scratch<T> copy(copy_size());
-    copy_lines(s_, image, first * s_.steps[0] - s_.padding[0], lines(), copy.data());
+    copy_lines(s_, image, at.top, lines(), apart_, copy.data());
     const SumLines sums(s_, line_);
-    // Short lines, and those with steps, are no whole tiles: their places are counted through.
+    // Short lines, and those with steps, are no whole tiles: their places are counted through, of all rows if they are neighbours.
     const bool whole = s_.steps[1] == 1 && s_.columns >= 12;
-    const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(rows);
+    const int64_t together = whole || apart_ > 1 ? 1 : at.rows;
+    const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(together);
     for (int64_t i = 0; i < panels_.count; i++) {
       const int64_t j = panels_.first(i);
       TileWork<T> work{.a = copy.data(),
                        .row = 1,
+                       .offsets = whole ? nullptr : offsets.data(),
                        .lines = int64_t(sums.starts.size()),
                        .inner = sums.inner,
                        .step = sums.step,
@@ -81,23 +88,18 @@ class TileConvolution {
                        .starts = sums.starts.data(),
                        .b = packed + j * taps_,
                        .b_step = panels_.size(i),
-                       .out = out + j * s_.rows * s_.columns + first * s_.columns,
+                       .out = out + j * s_.rows * s_.columns + at.first * s_.columns,
                        .out_row = 1,
                        .out_lane = s_.rows * s_.columns,
                        .bias = bias ? bias + j : nullptr};
-      if (!whole) {
-        work.offsets = offsets.data();
-        compute(work, rows * s_.columns, panels_.size(i), panels_.columns(i), taps_);
-        continue;
-      }
-      for (int64_t r = 0; r < rows; r++, work.a += row_, work.out += s_.columns)
-        compute(work, s_.columns, panels_.size(i), panels_.columns(i), taps_);
+      for (int64_t r = 0; r < at.rows; r += together, work.a += row_, work.out += apart_ * s_.columns)
+        compute(work, together * s_.columns, panels_.size(i), panels_.columns(i), taps_);
     }
   }
 
   /// Images whose places are summed at once, for the gradient of the weights: small ones are too short a sum by themselves.
   int64_t images_at_once() const {
-    if (band_ < s_.rows) return 1;
+    if (band_ < s_.rows) return 1;  // so it is where rows lie apart
     return std::max<int64_t>(1, std::min(places_ / (s_.rows * s_.columns), 2 * kBand / copy_size()));
   }
   /// Some images, [channels, height, width], and the gradients of their results, with the steps from one to the next.
@@ -110,17 +112,20 @@ class TileConvolution {
     const int64_t size = panels_.size(panel), plane = s_.rows * s_.columns;
     const Scratch<T> copy(images.count * copy_size()), packed(images.count * band_ * s_.columns * size);
     const std::vector<int64_t> offsets = taps();
-    for (int64_t first = 0; first < s_.rows; first += band_) {
-      const int64_t rows = std::min(band_, s_.rows - first);
+    for (int64_t band = 0; band < bands(); band++) {
+      const Band at = band_at(band);
+      if (at.rows <= 0) continue;
       std::vector<int64_t> starts;
+      T* to = packed.data();
       for (int64_t i = 0; i < images.count; i++) {
-        copy_lines(s_, images.data + i * images.step, first * s_.steps[0] - s_.padding[0], lines(),
-                   copy.data() + i * copy_size());
+        copy_lines(s_, images.data + i * images.step, at.top, lines(), apart_, copy.data() + i * copy_size());
         const T* const gradient = images.gradient + i * images.gradient_step + panels_.first(panel) * plane;
-        pack_panel(
-            PanelSource<T>{gradient + first * s_.columns, plane, true, rows * s_.columns, panels_.columns(panel)}, size,
-            packed.data() + i * rows * s_.columns * size);
-        for (int64_t y = 0; y < rows; y++) starts.push_back(i * copy_size() + y * row_);
+        const int64_t together = apart_ > 1 ? 1 : at.rows;
+        for (int64_t y = 0; y < at.rows; y += together, to += together * s_.columns * size)
+          pack_panel(PanelSource<T>{gradient + (at.first + y * apart_) * s_.columns, plane, true, together * s_.columns,
+                                    panels_.columns(panel)},
+                     size, to);
+        for (int64_t y = 0; y < at.rows; y++) starts.push_back(i * copy_size() + y * row_);
       }
       compute(TileWork<T>{.a = copy.data(),
                           .offsets = offsets.data(),
@@ -132,7 +137,7 @@ class TileConvolution {
                           .b_step = size,
                           .out = sums,
                           .out_row = size,
-                          .beta = T(is_first && first == 0 ? 0 : 1)},
+                          .beta = T(is_first && band == 0 ? 0 : 1)},
               taps_, size, size, int64_t(starts.size()) * s_.columns);
     }
   }
@@ -157,7 +162,26 @@ class TileConvolution {
     });
   }
 
-  static constexpr int64_t kBand = int64_t(1) << 15;  // elements of the copy
+  static constexpr int64_t kBand = int64_t(1) << 15;       // elements of the copy,
+  static constexpr int64_t kLargeBand = int64_t(1) << 17;  // and while there are
+  static constexpr int64_t kFewPlaces = 112;               // fewer places
+
+  // Rows that lie the dilation apart see lines that do: among themselves they are a convolution without dilation.
+  static RowShape dense(RowShape s, int64_t apart) {
+    s.dilation[0] /= apart;
+    return s;
+  }
+  /// Rows from `first` on that lie `apart_` apart.
+  int64_t rows_from(int64_t first) const { return (s_.rows - first + apart_ - 1) / apart_; }
+  struct Band {
+    int64_t first, rows;  // of the result; none if the dilation is larger than the result
+    int64_t top;          // the line of the image that the first one sees
+  };
+  Band band_at(int64_t band) const {
+    const int64_t of_one = bands() / apart_, remainder = band / of_one, done = band % of_one * band_;
+    const int64_t first = remainder + done * apart_;
+    return {first, std::min(band_, rows_from(remainder) - done), first * s_.steps[0] - s_.padding[0]};
+  }
 
   /// The row of a panel that each tap of each channel is.
   std::vector<int64_t> rows_of_taps() const {
@@ -189,6 +213,7 @@ class TileConvolution {
     return offsets;
   }
 
+  const int64_t apart_;  // rows of the result that are computed together lie so far apart
   const RowShape s_;
   const int64_t line_, row_, taps_;  // row_: from a row of the result to the next, in the copy
   const int64_t places_;             // that are wanted at once
