@@ -52,8 +52,9 @@ struct TapOrder {
 /// channels of a block, or by channels the taps of a row of the kernel.
 struct SumLines {
   std::vector<int64_t> starts;
-  int64_t part, inner, last_inner;  // lines of a block; steps along a line, and along those of the last block
-  int64_t step;                     // the length of one
+  std::vector<int64_t> window_rows;  // of the kernel's window, that each line lies in
+  int64_t part, inner, last_inner;   // lines of a block; steps along a line, and along those of the last block
+  int64_t step;                      // the length of one
 
   SumLines(const RowShape& s, int64_t line) {
     const TapOrder order = order_of(s);
@@ -64,6 +65,7 @@ struct SumLines {
     last_inner = order.by_channels ? wide : order.channels_of(blocks - 1);
     const auto begin = [&](int64_t channel, int64_t y, int64_t x) {
       starts.push_back((channel + y * s.dilation[0] * order.channels) * line + x * s.dilation[1]);
+      window_rows.push_back(y);
     };
     for (int64_t block = 0; block < blocks; block++)
       for (int64_t i = 0; i < part; i++) {
@@ -76,6 +78,51 @@ struct SumLines {
   static TapOrder order_of(const RowShape& s) {
     return {s.channels, s.kernel[0] * s.kernel[1], s.by_channels || (s.channels == 1 && !s.backwards)};
   }
+  int64_t blocks() const { return int64_t(starts.size()) / part; }
 };
+
+/// The rows of a kernel's window that see a line of the image, and the lines of a sum that are left of it.
+struct SeenLines {
+  int64_t first, last;                // rows of the window
+  std::vector<int64_t> starts, rows;  // as in SumLines; the row of the packed weights that each line begins with
+  int64_t part = 0;
+
+  /// Of a window of `high` rows, `apart` lines apart, that begins at line `top`.
+  SeenLines(int64_t high, int64_t top, int64_t apart, int64_t height) : first(0), last(high) {
+    while (first < last && top + first * apart < 0) first++;
+    while (first < last && top + (last - 1) * apart >= height) last--;
+  }
+  /// Lists the lines.
+  void list(const SumLines& sums) {
+    const int64_t full = (sums.blocks() - 1) * sums.part;
+    for (int64_t i = 0; i < int64_t(sums.starts.size()); i++) {
+      if (sums.window_rows[i] < first || sums.window_rows[i] >= last) continue;
+      starts.push_back(sums.starts[i]);
+      rows.push_back(std::min(i, full) * sums.inner + std::max<int64_t>(0, i - full) * sums.last_inner);
+    }
+    part = int64_t(starts.size()) / sums.blocks();
+  }
+};
+
+/// Rows of a result whose windows see the same lines.
+struct SeenRows {
+  int64_t first, count;
+  SeenLines lines;
+};
+/// `count` rows in such runs; the windows of neighbours begin `step` lines apart. Where rows are computed together (`cut` is false) they
+/// see all lines, since a run of a few places that is no whole number of tiles takes longer than the zeros.
+inline std::vector<SeenRows> seen_rows(const SumLines& sums, int64_t count, int64_t high, int64_t top, int64_t step,
+                                       int64_t apart, int64_t height, bool cut) {
+  std::vector<SeenRows> runs;
+  if (!cut) runs.push_back({0, count, SeenLines(high, 0, 0, height)});
+  for (int64_t r = 0; cut && r < count; r++, top += step) {
+    const SeenLines lines(high, top, apart, height);
+    if (!runs.empty() && lines.first == runs.back().lines.first && lines.last == runs.back().lines.last)
+      runs.back().count++;
+    else runs.push_back({r, 1, lines});
+  }
+  for (SeenRows& run : runs) run.lines.list(sums);
+  return runs;
+}
 
 }  // namespace tessera::tensor::cpu

@@ -24,7 +24,9 @@ class PartConvolution {
         lines_((s.rows - 1) * s.steps[0] + s.dilation[0] * (s.kernel[0] - 1) + 1),
         sums_(s, line_),
         order_(SumLines::order_of(s)),
-        panels_(s.outputs, tile_lanes(T())) {
+        panels_(s.outputs, tile_lanes(T())),
+        rows_(seen_rows(sums_, s.rows, s.kernel[0], -s.padding[0], s.steps[0], s.dilation[0], s.height,
+                        s.columns % 4 == 0)) {
     for (int64_t i = 0; i < images; i++)
       for (int64_t y = 0; y < s.rows; y++)
         for (int64_t x = 0; x < s.columns; x++)
@@ -50,20 +52,8 @@ class PartConvolution {
     const Scratch<T> packed(order_.channels_of(0) * order_.taps * size), sums(count * size);
     for (int64_t block = 0; block < order_.blocks(); block++) {
       pack(panel, block, weight, packed.data());
-      const bool last = block + 1 == order_.blocks();
-      compute({.a = copies,
-               .offsets = places_.data(),
-               .lines = sums_.part,
-               .inner = last ? sums_.last_inner : sums_.inner,
-               .step = sums_.step,
-               .starts = sums_.starts.data() + block * sums_.part,
-               .b = packed.data(),
-               .b_step = size,
-               .out = sums.data(),
-               .out_row = size,
-               .beta = T(block > 0 ? 1 : 0),
-               .bias = bias && block == 0 ? bias + first : nullptr},
-              count, size, order_.channels_of(block) * order_.taps);
+      for (const SeenRows& rows : rows_)
+        add_part(block, rows, size, copies, packed.data(), bias ? bias + first : nullptr, sums.data());
     }
     const int64_t plane = s_.rows * s_.columns;
     for (int64_t i = 0; i * plane < count; i++)
@@ -72,6 +62,31 @@ class PartConvolution {
   }
 
  private:
+  /// A block of channels to the sums of some rows of all images.
+  void add_part(int64_t block, const SeenRows& rows, int64_t size, const T* copies, const T* packed, const T* bias,
+                T* sums) const {
+    const SeenLines& lines = rows.lines;
+    const int64_t inner = order_.by_channels ? sums_.inner : order_.channels_of(block), plane = s_.rows * s_.columns;
+    std::vector<int64_t> weights(lines.rows.begin() + block * lines.part,
+                                 lines.rows.begin() + (block + 1) * lines.part);
+    for (int64_t& row : weights) row = (row - order_.first_row(block)) * size;
+    for (int64_t first = rows.first * s_.columns; first < int64_t(places_.size()); first += plane)
+      compute({.a = copies,
+               .offsets = places_.data() + first,
+               .lines = lines.part,
+               .inner = inner,
+               .step = sums_.step,
+               .starts = lines.starts.data() + block * lines.part,
+               .b = packed,
+               .b_step = size,
+               .b_starts = weights.data(),
+               .out = sums + first * size,
+               .out_row = size,
+               .beta = T(block > 0 ? 1 : 0),
+               .bias = block == 0 ? bias : nullptr},
+              rows.count * s_.columns, size, lines.part * inner);
+  }
+
   static constexpr int64_t kMostPlaces = 512;
   static constexpr int64_t kFewestWeights = int64_t(1) << 16;
 
@@ -110,6 +125,7 @@ class PartConvolution {
   const SumLines sums_;
   const TapOrder order_;
   const Panels panels_;
+  std::vector<SeenRows> rows_;   // of an image
   std::vector<int64_t> places_;  // where each place of each image begins to read, in the copies
 };
 

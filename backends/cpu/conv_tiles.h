@@ -73,28 +73,35 @@ class TileConvolution {
     const SumLines sums(s_, line_);
     // Short lines, and those with steps, are no whole tiles: their places are counted through, of all rows if they are neighbours.
     const bool whole = s_.steps[1] == 1 && s_.columns >= 12;
-    const int64_t together = whole || apart_ > 1 ? 1 : at.rows;
-    const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(together);
-    for (int64_t i = 0; i < panels_.count; i++) {
-      const int64_t j = panels_.first(i);
-      TileWork<T> work{.a = copy.data(),
-                       .row = 1,
-                       .offsets = whole ? nullptr : offsets.data(),
-                       .lines = int64_t(sums.starts.size()),
-                       .inner = sums.inner,
-                       .step = sums.step,
-                       .part = sums.part,
-                       .last_inner = sums.last_inner,
-                       .starts = sums.starts.data(),
-                       .b = packed + j * taps_,
-                       .b_step = panels_.size(i),
-                       .out = out + j * s_.rows * s_.columns + at.first * s_.columns,
-                       .out_row = 1,
-                       .out_lane = s_.rows * s_.columns,
-                       .bias = bias ? bias + j : nullptr};
-      for (int64_t r = 0; r < at.rows; r += together, work.a += row_, work.out += apart_ * s_.columns)
-        compute(work, together * s_.columns, panels_.size(i), panels_.columns(i), taps_);
-    }
+    const std::vector<int64_t> offsets = whole ? std::vector<int64_t>() : places(at.rows);
+    const auto runs = seen_rows(sums, at.rows, s_.kernel[0], at.top, s_.steps[0] * apart_, s_.dilation[0] * apart_,
+                                s_.height, whole || s_.columns % 4 == 0);
+    for (int64_t i = 0; i < panels_.count; i++)
+      for (const SeenRows& run : runs) {
+        const int64_t j = panels_.first(i), together = whole || apart_ > 1 ? 1 : run.count;
+        std::vector<int64_t> weights = run.lines.rows;
+        for (int64_t& row : weights) row *= panels_.size(i);
+        TileWork<T> work{.a = copy.data(),
+                         .row = 1,
+                         .lines = int64_t(run.lines.starts.size()),
+                         .inner = sums.inner,
+                         .step = sums.step,
+                         .part = run.lines.part,
+                         .last_inner = sums.last_inner,
+                         .starts = run.lines.starts.data(),
+                         .b = packed + j * taps_,
+                         .b_step = panels_.size(i),
+                         .b_starts = weights.data(),
+                         .out_row = 1,
+                         .out_lane = s_.rows * s_.columns,
+                         .bias = bias ? bias + j : nullptr};
+        for (int64_t r = run.first; r < run.first + run.count; r += together) {
+          if (whole) work.a = copy.data() + r * row_;
+          else work.offsets = offsets.data() + r * s_.columns;
+          work.out = out + j * s_.rows * s_.columns + (at.first + r * apart_) * s_.columns;
+          compute(work, together * s_.columns, panels_.size(i), panels_.columns(i), taps_);
+        }
+      }
   }
 
   /// Images whose places are summed at once, for the gradient of the weights: small ones are too short a sum by themselves.
