@@ -16,9 +16,9 @@
 
 namespace {
 
-constexpr size_t kBlock = 448 << 10;   // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
+constexpr size_t kBlock = 896 << 10;   // half of it loses 15 kB; compiled code is kept, so that texts are seldom read
 constexpr size_t kKnown = 128 << 10;   // half of it loses a hundredth
-constexpr unsigned kWindow = 1 << 20;  // both, and what the last module of a block has beyond it
+constexpr unsigned kWindow = 2 << 20;  // both, and what the last module of a block has beyond it
 constexpr size_t kOften = 30;          // importers of a module that is compressed alone
 constexpr size_t kOftenStandard = 6;   // of Python's library, which every program uses
 

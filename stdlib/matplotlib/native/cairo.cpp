@@ -1,3 +1,4 @@
+// compile: small (cairo takes longer)
 #include "stdlib/matplotlib/native/cairo.h"
 
 #include "stdlib/python/native/machine_library.h"

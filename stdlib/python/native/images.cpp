@@ -1,7 +1,8 @@
-// _images: what files of images need beside zlib. PNG's filters are undone here; JPEG is read and written by libturbojpeg,
-// which is opened when the first such image comes.
+// _images: what files of images need beside zlib. PNG's filters are undone and GIF's codes packed here; JPEG is read and written
+// by libturbojpeg, which is opened when the first such image comes.
 // compile: small (the library takes longer)
 #include <cstdlib>
+#include <string>
 
 #include "lang/types/bytes.h"
 #include "stdlib/python/native/machine_library.h"
@@ -53,6 +54,105 @@ Value unfilter(Interpreter& in, const Args& args) {
       throw Error(ErrorKind::OSError, "broken data stream when reading image file");
   }
   return held;
+}
+
+// --- GIF: LZW with codes of at most 12 bits, the lowest bit first
+
+constexpr int kCodes = 4096;
+
+// gif_unpack(data, size, count): the numbers of `count` pixels; fewer where the codes end before.
+Value gif_unpack(Interpreter& in, const Args& args) {
+  const BytesLike data(in, args[0]);
+  const int size = static_cast<int>(int_argument(in, args[1]));
+  const int64_t count = int_argument(in, args[2]);
+  if (size < 1 || size > 11 || count < 0) throw Error(ErrorKind::OSError, "broken data stream when reading image file");
+  Bytes* made = new_bytes(in, static_cast<size_t>(count));
+  const Value held = Value::adopt(made);
+  Byte* const out = reinterpret_cast<Byte*>(made->data());
+  int64_t starts[kCodes];  // where the run of a code was written, and how long it is
+  int lengths[kCodes];
+  const int clear = 1 << size;
+  int free = clear + 2, width = size + 1, bits = 0;
+  int64_t at = 0, before = -1, before_length = 0;
+  uint32_t queue = 0;
+  for (const char c : data.view()) {
+    queue |= static_cast<uint32_t>(static_cast<Byte>(c)) << bits;
+    bits += 8;
+    while (bits >= width && at < count) {
+      const int code = static_cast<int>(queue & ((1U << width) - 1));
+      queue >>= width;
+      bits -= width;
+      if (code == clear + 1) return make_bytes(in, std::string_view(made->data(), static_cast<size_t>(at)));
+      if (code == clear) {
+        width = size + 1;
+        free = clear + 2;
+        before = -1;
+        continue;
+      }
+      if (before >= 0 && free < kCodes) {  // the run before, and what comes next
+        starts[free] = before;
+        lengths[free++] = static_cast<int>(before_length) + 1;
+        if (free == 1 << width && width < 12) ++width;
+      }
+      if (code >= free) throw Error(ErrorKind::OSError, "broken data stream when reading image file");
+      const int64_t from = code < clear ? -1 : starts[code];
+      before = at;
+      before_length = code < clear ? 1 : lengths[code];
+      for (int64_t i = 0; i < before_length && at < count; ++i, ++at) out[at] = from < 0 ? static_cast<Byte>(code) : out[from + i];
+    }
+  }
+  return at == count ? held : make_bytes(in, std::string_view(made->data(), static_cast<size_t>(at)));
+}
+
+// gif_pack(pixels, size): the codes of numbers that have `size` bits. Runs are a tree: a run's longer ones are a list.
+Value gif_pack(Interpreter& in, const Args& args) {
+  const BytesLike data(in, args[0]);
+  const int size = static_cast<int>(int_argument(in, args[1]));
+  if (size < 1 || size > 8) throw Error(ErrorKind::ValueError, "a pixel has from 1 to 8 bits");
+  const int clear = 1 << size;
+  short longer[kCodes] = {}, next[kCodes];
+  Byte last[kCodes];
+  std::string out;
+  int free = clear + 2, width = size + 1, bits = 0, before = -1;
+  uint32_t queue = 0;
+  const auto put = [&](int code) {
+    queue |= static_cast<uint32_t>(code) << bits;
+    for (bits += width; bits >= 8; bits -= 8, queue >>= 8) out += static_cast<char>(queue);
+  };
+  put(clear);
+  for (const char c : data.view()) {
+    const Byte pixel = static_cast<Byte>(static_cast<Byte>(c) & (clear - 1));
+    if (before < 0) {
+      before = pixel;
+      continue;
+    }
+    int code = longer[before];
+    while (code != 0 && last[code] != pixel) code = next[code];
+    if (code != 0) {
+      before = code;
+      continue;
+    }
+    put(before);
+    if (free == kCodes) {
+      put(clear);
+      for (short& first : longer) first = 0;
+      free = clear + 2;
+      width = size + 1;
+    } else {
+      if (free == 1 << width) ++width;
+      last[free] = pixel;
+      next[free] = longer[before];
+      longer[before] = static_cast<short>(free++);
+    }
+    before = pixel;
+  }
+  if (before >= 0) {
+    put(before);
+    if (free == 1 << width && width < 12) ++width;
+  }
+  put(clear + 1);
+  if (bits > 0) out += static_cast<char>(queue);
+  return make_bytes(in, out);
 }
 
 // --- JPEG: the functions of TurboJPEG's interface, which has been the same since version 1.4.
@@ -157,7 +257,7 @@ Value jpeg_encode(Interpreter& in, const Args& args) {
   Byte* out = nullptr;
   unsigned long size = 0;
   const int failed = t.compress(worker.get(), reinterpret_cast<const Byte*>(data.view().data()), width, 0, height,
-                                channels == 1 ? kGray : kRgb, &out, &size, channels == 1 ? kSampleGray : sampling, quality,
+                                channels == 1 ? kGray : channels == 4 ? kCmyk : kRgb, &out, &size, channels == 1 ? kSampleGray : sampling, quality,
                                 kAccurate);
   if (failed == 0) {
     const Value made = make_bytes(in, std::string_view(reinterpret_cast<const char*>(out), size));
@@ -170,6 +270,8 @@ Value jpeg_encode(Interpreter& in, const Args& args) {
 
 const NativeDef kFunctions[] = {
     {"unfilter(data, rows, row_bytes, step, /)", unfilter, "The bytes of the rows of a PNG file, unfiltered."},
+    {"gif_unpack(data, size, count, /)", gif_unpack, "The pixels of a GIF file's codes."},
+    {"gif_pack(pixels, size, /)", gif_pack, "A GIF file's codes for pixels."},
     {"jpeg_head(data, /)", jpeg_head, "Width, height and channels of a JPEG file."},
     {"jpeg_decode(data, /)", jpeg_decode, "The pixels of a JPEG file."},
     {"jpeg_encode(data, width, height, channels, quality, sampling, /)", jpeg_encode, "A JPEG file out of pixels."},
