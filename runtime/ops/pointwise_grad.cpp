@@ -130,7 +130,7 @@ struct RowDerivative {
     Tensor fused[3];
     unsigned wanted = 0;
     for (size_t k = 0; k < row->arity; k++) wanted |= s.needs(k) ? 1u << k : 0u;
-    const unsigned in_one_pass = Context::current().records ? 0 : compute_fused(args, wanted, fused);
+    const unsigned in_one_pass = Context::current().records || waits(args) ? 0 : compute_fused(args, wanted, fused);
     for (size_t k = 0; k < row->arity; k++) {
       const auto formula = row->derivative[k].formula;
       if (!formula) continue;
@@ -144,6 +144,15 @@ struct RowDerivative {
         return d.dtype() == dtypes[k] ? d : to_dtype(d, dtypes[k]);
       });
     }
+  }
+
+  // Where launches wait for those that follow (runtime/fuse/), derivatives that are plain arithmetic do so too, and what takes the gradient further
+  // joins them. Formulas with functions have other last bits on lanes than as ops.
+  bool waits(const GradArgs& args) const {
+    if (args.g.numel() < Context::current().fuses_from || args.g.dtype() != kFloat32 || !args.g.device().is_cpu()) return false;
+    if (real_class(row->row_class) != PointwiseClass::Number || row->facts.of_number) return false;
+    const Tensor* const operands[] = {&args.g, &args.x, &args.y, &args.z, &args.result};
+    return std::all_of(operands, std::end(operands), [](const Tensor* t) { return !t->defined() || t->is_contiguous(); });
   }
 
   // x ** 2 and x ** 3 have simpler rows that read what is kept; other numbers as second operands are the tensor formula's.
