@@ -11,6 +11,7 @@
 #include "lang/core/object_cast.h"
 #include "lang/core/protocol.h"
 #include "runtime/autograd/node.h"
+#include "lang/types/bigint.h"
 #include "lang/types/dict.h"
 #include "lang/types/list.h"
 #include "runtime/format.h"
@@ -146,7 +147,8 @@ Value limits_of(Interpreter& in, const Args& args) {
   }
   if (!is_integral(dtype) || is_packed(dtype)) return Value::none();
   const int64_t top = last_integer(dtype), bits = static_cast<int64_t>(item_size(dtype)) * 8;
-  return make_tuple(in, {Value::integer(bits), Value::integer(top), Value::integer(is_signed(dtype) ? -top - 1 : 0)});
+  const Value most = dtype == kUInt64 ? whole_from_uint64(in, UINT64_MAX) : Value::integer(top);
+  return make_tuple(in, {Value::integer(bits), most, Value::integer(is_signed(dtype) ? -top - 1 : 0)});
 }
 
 // What the rows of dtypes.def say in one respect, for scripts -----------------------------------------------------------

@@ -59,7 +59,7 @@ int64_t Draws::poisson_by_rejection(double mean) {
 }
 
 int64_t Draws::binomial(int64_t count, double chance) {
-  if (count == 0 || chance == 0) return 0;
+  if (!legacy_ && (count == 0 || chance == 0)) return 0;
   const auto draw = [&](double p) {
     return p * static_cast<double>(count) <= 30.0 ? binomial_by_inversion(count, p) : binomial_by_rejection(count, p);
   };
@@ -68,7 +68,7 @@ int64_t Draws::binomial(int64_t count, double chance) {
 
 int64_t Draws::binomial_by_inversion(int64_t count, double chance) {
   const double q = 1.0 - chance, n = static_cast<double>(count), mean = n * chance;
-  const double none = std::exp(n * std::log(q));
+  const double none = std::exp(n * (legacy_ ? std::log(q) : std::log1p(-chance)));
   const int64_t bound = static_cast<int64_t>(std::fmin(n, mean + 10.0 * std::sqrt(mean * q + 1)));
   int64_t drawn = 0;
   double term = none, u = real();

@@ -124,11 +124,17 @@ double Draws::beta(double a, double b) {
     const double x = gamma(a);
     return x / (x + gamma(b));
   }
+  constexpr double kTiny = 3e-103;  // below it 1 / a and 1 / b may be infinite
+  if (!legacy_ && a < kTiny && b < kTiny) return (a + b) * real() < a;
   for (;;) {
     const double u = real(), v = real();
     const double x = std::pow(u, 1.0 / a), y = std::pow(v, 1.0 / b), sum = x + y;
     if (sum > 1.0 || u + v <= 0.0) continue;
-    if (sum > 0) return x / sum;
+    if (legacy_ ? sum > 0 : x > 0 && y > 0) return x / sum;
+    if (!legacy_) {
+      const double apart = std::log(u) / a - std::log(v) / b;
+      return apart > 0 ? std::exp(-std::log1p(std::exp(-apart))) : std::exp(apart - std::log1p(std::exp(apart)));
+    }
     double log_x = std::log(u) / a, log_y = std::log(v) / b;
     const double top = log_x > log_y ? log_x : log_y;
     log_x -= top;

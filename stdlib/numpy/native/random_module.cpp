@@ -205,6 +205,14 @@ Value shuffle(Interpreter& in, const Args& args) {
   return Value::none();
 }
 
+// Puts some of the items, drawn one after the other, in front.
+Value deal(Interpreter& in, const Args& args) {
+  const std::span<int64_t> items = elements<int64_t>(in, args[1], kInt64);
+  const size_t count = std::min(static_cast<size_t>(int_argument(in, args[2])), items.size());
+  for (size_t i = 0; i < count; ++i) std::swap(items[i], items[i + draws_of(args).interval(items.size() - i - 1)]);
+  return Value::none();
+}
+
 // Floyd's way to some of many without repetition.
 Value sample(Interpreter& in, const Args& args) {
   Draws& draws = draws_of(args);
@@ -275,6 +283,7 @@ const NativeDef kMethods[] = {
     {"binomial(self, out, count, chance, /)", binomial, "Binomial numbers."},
     {"geometric(self, out, chance, /)", geometric, "Geometric numbers."},
     {"integers(self, out, low, last, width, /)", integers, "Whole numbers, the last one included."},
+    {"deal(self, items, count, /)", deal, "Put some items of a flat int64 tensor, drawn one by one, in front."},
     {"shuffle(self, items, first, for_choice=False, /)", shuffle, "Shuffle a list or a flat int64 tensor."},
     {"sample(self, out, population, /)", sample, "Different whole numbers below one."},
     {"get_state(self)", get_state, "The twister's words, its position and the normal number kept."},
