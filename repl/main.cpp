@@ -1,3 +1,4 @@
+// compile: small (once when the program starts)
 // `tsr`: runs a script, a command, standard input, or a prompt. Exit status as CPython's.
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// compile: small (once when the program starts)
 #include "repl/options.h"
 
 #include <charconv>

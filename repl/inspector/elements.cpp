@@ -1,3 +1,4 @@
+// compile: small (once for a look of a person)
 // compile: speed (loops over all elements)
 #include "repl/inspector/elements.h"
 

@@ -1,3 +1,4 @@
+// compile: small (once for a look of a person)
 #include "repl/inspector/fixes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 #include "repl/prompt/keys.h"
 
 #include <array>

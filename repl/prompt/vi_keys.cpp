@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 #include "repl/prompt/vi_keys.h"
 
 #include <algorithm>
