@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 // :tensors, :watch, :inspect, :graph, :model: what the inspector sees, for the client's style.
 #include <cerrno>
 #include <cstring>

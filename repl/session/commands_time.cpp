@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 // :time, :timeit, :profile and their cells.
 #include <sys/resource.h>
 

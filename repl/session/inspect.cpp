@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 #include "repl/session/inspect.h"
 
 #include "lang/assist/call_form.h"

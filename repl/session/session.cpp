@@ -1,3 +1,4 @@
+// compile: small (waits for a person)
 #include "repl/session/session.h"
 
 #include <exception>
