@@ -157,7 +157,7 @@ Value gif_pack(Interpreter& in, const Args& args) {
 
 // --- JPEG: the functions of TurboJPEG's interface, which has been the same since version 1.4.
 
-enum { kRgb = 0, kGray = 6, kCmyk = 11, kSampleGray = 3, kSpaceGray = 2, kSpaceCmyk = 3, kAccurate = 4096 };
+enum { kRgb = 0, kGray = 6, kCmyk = 11, kSampleGray = 3, kSpaceGray = 2, kSpaceCmyk = 3, kAccurate = 4096, kProgressive = 16384 };
 
 struct Turbo {
   void* (*init_compress)();
@@ -243,12 +243,12 @@ Value jpeg_decode(Interpreter& in, const Args& args) {
   return held;
 }
 
-// jpeg_encode(data, width, height, channels, quality, sampling)
+// jpeg_encode(data, width, height, channels, quality, sampling, progressive)
 Value jpeg_encode(Interpreter& in, const Args& args) {
   const BytesLike data(in, args[0]);
-  int numbers[5];
-  for (int i = 0; i < 5; ++i) numbers[i] = static_cast<int>(int_argument(in, args[static_cast<size_t>(i) + 1]));
-  const auto [width, height, channels, quality, sampling] = numbers;
+  int numbers[6];
+  for (int i = 0; i < 6; ++i) numbers[i] = static_cast<int>(int_argument(in, args[static_cast<size_t>(i) + 1]));
+  const auto [width, height, channels, quality, sampling, progressive] = numbers;
   if (width <= 0 || height <= 0 || data.view().size() != static_cast<size_t>(width) * static_cast<size_t>(height) *
                                                              static_cast<size_t>(channels))
     throw Error(ErrorKind::ValueError, "the pixels are not as many as the image has");
@@ -258,7 +258,7 @@ Value jpeg_encode(Interpreter& in, const Args& args) {
   unsigned long size = 0;
   const int failed = t.compress(worker.get(), reinterpret_cast<const Byte*>(data.view().data()), width, 0, height,
                                 channels == 1 ? kGray : channels == 4 ? kCmyk : kRgb, &out, &size, channels == 1 ? kSampleGray : sampling, quality,
-                                kAccurate);
+                                progressive != 0 ? kAccurate | kProgressive : kAccurate);
   if (failed == 0) {
     const Value made = make_bytes(in, std::string_view(reinterpret_cast<const char*>(out), size));
     t.release(out);
@@ -274,7 +274,7 @@ const NativeDef kFunctions[] = {
     {"gif_pack(pixels, size, /)", gif_pack, "A GIF file's codes for pixels."},
     {"jpeg_head(data, /)", jpeg_head, "Width, height and channels of a JPEG file."},
     {"jpeg_decode(data, /)", jpeg_decode, "The pixels of a JPEG file."},
-    {"jpeg_encode(data, width, height, channels, quality, sampling, /)", jpeg_encode, "A JPEG file out of pixels."},
+    {"jpeg_encode(data, width, height, channels, quality, sampling, progressive, /)", jpeg_encode, "A JPEG file out of pixels."},
 };
 
 }  // namespace
