@@ -97,16 +97,35 @@ HWY_INLINE L<T> acos(L<T> x) {
   return select(far, select(x < L<T>(0.0), obtuse, twice), near);
 }
 
+HWY_INLINE L<float> quotient(L<float> a, L<float> b) { return a / b; }
+HWY_INLINE L<double> quotient(Pair a, Pair b) {
+  const L<double> inverse = L<double>(1.0) / b.high, near = a.high * inverse;
+  return mul_add(mul_add(-near, b.high, a.high) + mul_add(-near, b.low, a.low), inverse, near);
+}
+HWY_INLINE L<float> choose(LaneMask<float> mask, L<float> a, L<float> b) { return select(mask, a, b); }
+HWY_INLINE Pair choose(LaneMask<double> mask, Pair a, Pair b) {
+  return {select(mask, a.high, b.high), select(mask, a.low, b.low)};
+}
+HWY_INLINE L<float> tan_sine(L<float> r) {
+  const L<float> z = r * r;
+  return mul_add(r * z, sin_tail(z), r);
+}
+HWY_INLINE Pair tan_sine(Pair r) { return sin_of(r).normal(); }
+HWY_INLINE L<float> tan_cosine(L<float> r) { return cos_of(r); }
+HWY_INLINE Pair tan_cosine(Pair r) { return cos_of(r).normal(); }
+
 template <class T>
 HWY_NOINLINE L<T> tan_in_range(L<T> x) {
   using K = TrigConstants<T>;
   const Tag<T> d;
   const hn::RebindToUnsigned<Tag<T>> du;
-  const L<T> sum = mul_add(x, 0.63661977236758134308, K::kMagic), r = minus_quarters(x, sum - L<T>(K::kMagic));
+  const L<T> sum = mul_add(x, 0.63661977236758134308, K::kMagic);
+  const auto r = minus_quarters(x, sum - L<T>(K::kMagic));
   const auto one = hn::Set(du, 1);
   const LaneMask<T> odd = {hn::RebindMask(d, hn::Eq(hn::And(hn::BitCast(du, sum.v), one), one))};
-  const L<T> z = r * r, sine = mul_add(r * z, sin_tail(z), r), cosine = cos_part(z);
-  return select(odd, -cosine, sine) / select(odd, sine, cosine);
+  const auto sine = tan_sine(r), cosine = tan_cosine(r);
+  const L<T> found = quotient(choose(odd, cosine, sine), choose(odd, sine, cosine));
+  return select(odd, -found, found);
 }
 template <class T>
 HWY_INLINE L<T> tan(L<T> x) {

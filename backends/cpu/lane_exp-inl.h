@@ -104,7 +104,14 @@ HWY_INLINE L<float> exp_near(L<float> x) {
                      [&](L<float> y) HWY_ATTR { return y * e.scale * select(small, L<float>(0x1p-64), 2.0); });
 #endif
 }
-HWY_INLINE L<double> exp_near(L<double> x) { return exp(x); }
+HWY_INLINE L<double> exp_near(L<double> x) {
+  using K = ExpConstants<double>;
+  x = at_least(at_most(x, K::kTop), K::kBottom);
+  const LaneMask<double> small = x < L<double>(K::kNormal);
+  const ExpParts<double> e(x, select(small, L<double>(64.0), -1.0));
+  const L<double> sum = e.r + L<double>(1.0), lost = (L<double>(1.0) - sum) + e.r;
+  return (sum + (mul_add(exp_tail(e.r), e.r * e.r, e.low) + lost)) * e.scale * select(small, L<double>(0x1p-64), 2.0);
+}
 /// 2^x: n is the nearest integer, the rest is exact.
 template <class T>
 HWY_INLINE L<T> exp2(L<T> x) {

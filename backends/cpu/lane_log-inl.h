@@ -38,15 +38,14 @@ struct LogConstants<double> {
 };
 
 /// log(1 + r) to base 2 is high + low parts of it times 1 / ln 2; n is added to the largest product.
-template <class T>
-HWY_INLINE L<T> to_base_2(L<T> n, L<T> r, L<T> rest) {
-  using K = LogConstants<T>;
+HWY_INLINE L<float> to_base_2(L<float> n, L<float> r, L<float> rest) {
+  using K = LogConstants<float>;
   return mul_add(r + rest, K::kLog2ELow, mul_add(rest, K::kLog2EHigh, mul_add(r, K::kLog2EHigh, n)));
 }
 
-/// The logarithm of 2^n (1 + r), r in [-0.2929, 0.4143], to base e or 2.
+/// The logarithm of 2^n (1 + r), r in [-0.2929, 0.4143], to base e or 2; of doubles with a small number added.
 template <bool kBase2>
-HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r) {
+HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r, double = 0) {
   using K = LogConstants<float>;
   const L<float> p =
       horner(r, -0.5, 0.3333333170749416, -0.25000821039874965, 0.20001226902501418, -0.16623357150640639,
@@ -57,20 +56,27 @@ HWY_INLINE L<float> log_of_parts(L<float> n, L<float> r) {
   return sum + mul_add(p, r * r, mul_add(n, K::kLn2Low, lost));
 }
 template <bool kBase2>
-HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r) {
+HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r, L<double> more = 0.0) {
   using K = LogConstants<double>;
   // log(1 + r) = 2 atanh(s) = r - (r^2/2 - s (r^2/2 + R(s^2))).
   const L<double> s = r / (r + L<double>(2.0)), z = s * s, half_square = r * r * L<double>(0.5);
   const L<double> tail =
       z * horner(z, 0.66666666666666697077, 0.39999999999898890514, 0.28571428626253837606, 0.22222211089379496214,
                  0.18182892432536871201, 0.15331611722055007885, 0.14617807153417324964);
-  if constexpr (kBase2) return to_base_2(n, r, mul_add(s, half_square + tail, -half_square));
-  const L<double> low = mul_add(s, half_square + tail, n * L<double>(K::kLn2Low));
-  return mul_add(n, K::kLn2High, r - (half_square - low));
+  // What the sums and the square lose is added to the rest, so that 98 results in 100 are the nearest number.
+  const L<double> high = r - half_square, lost = mul_add(r * L<double>(0.5), r, -half_square);
+  const L<double> low = mul_add(s, half_square + tail, ((r - high) - half_square) - lost + more);
+  if constexpr (kBase2) {
+    const L<double> scaled = high * L<double>(K::kLog2EHigh), sum = n + scaled;
+    const L<double> rest = mul_add(high, K::kLog2EHigh, -scaled) + mul_add(high, K::kLog2ELow, low * L<double>(K::kLog2EHigh));
+    return sum + (((n - sum) + scaled) + rest);
+  }
+  const L<double> sum = mul_add(n, K::kLn2High, high);
+  return sum + (mul_add(n, K::kLn2Low, low) + (mul_add(n, K::kLn2High, -sum) + high));
 }
 
-template <bool kBase2, class T>
-HWY_INLINE L<T> logarithm(L<T> x) {
+template <bool kBase2, class T, class... More>
+HWY_INLINE L<T> logarithm(L<T> x, More... more) {
   using K = LogConstants<T>;
   using Limits = std::numeric_limits<T>;
   const Tag<T> d;
@@ -89,7 +95,7 @@ HWY_INLINE L<T> logarithm(L<T> x) {
   const auto magic = hn::BitCast(du, hn::Set(d, T(uint64_t(1) << K::kMantissa)));
   const L<T> n = L<T>(hn::BitCast(d, hn::Or(exponent, magic))) - bias;
   const auto power = hn::ShiftLeft<K::kMantissa>(hn::Sub(exponent, hn::Set(du, typename K::Bits(K::kBias))));
-  L<T> result = log_of_parts<kBase2>(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0));
+  L<T> result = log_of_parts<kBase2>(n, L<T>(hn::BitCast(d, hn::Sub(bits, power))) - L<T>(1.0), more...);
   if (!plain) [[unlikely]] {
     result = select_rarely(x == L<T>(0.0), L<T>(-HUGE_VAL), result);
     result = select_rarely(x < L<T>(0.0), L<T>(NAN), result);
@@ -107,7 +113,12 @@ HWY_INLINE L<T> log2(L<T> x) {
   return logarithm<true>(x);
 }
 
-/// Kahan's: the rounding error of 1 + x is put back, so the error stays that of log.
+/// The rounding error of 1 + x is put back (Kahan), so the error stays that of log.
+HWY_INLINE L<double> log1p(L<double> x) {
+  const L<double> u = x + L<double>(1.0), lost = (x - (u - L<double>(1.0))) / u;
+  const L<double> log_u = logarithm<false>(u, select(abs(lost) < L<double>(1.0), lost, 0.0));
+  return select(u == L<double>(1.0), x, log_u);
+}
 template <class T>
 HWY_INLINE L<T> log1p(L<T> x) {
   const L<T> u = x + L<T>(1.0), log_u = log(u);

@@ -423,10 +423,6 @@ void Threads::close() noexcept {
 
 // The other threads are gone with their stacks; the objects that their frames held stay, as they do for CPython's.
 void Threads::after_fork() {
-  if (alone()) {
-    main_->native_id_ = own_native_id();
-    return;
-  }
   new (&lock_) std::mutex;
   new (&ended_) std::condition_variable;
   for (auto& thread : threads_) {

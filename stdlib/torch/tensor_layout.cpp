@@ -96,8 +96,6 @@ Value is_same_size(Interpreter& in, const Args& args) {
   return Value::boolean(self_of(args).sizes() == expect_tensor(in, args[1], "other").sizes());
 }
 
-Value itself(Interpreter&, const Args& args) { return args[0]; }
-
 Value pin(Interpreter& in, const Args& args) {
   return in_torch(in, args[0], [&] {
     Tensor result = pin_memory(self_of(args));
@@ -131,7 +129,6 @@ constexpr NativeDef kMethods[] = {
     {"is_same_size(self, other)", is_same_size, "Whether the sizes are equal."},
     {"pin_memory(self, device=None)", pin, "The tensor in memory that a device copies from on its own."},
     {"is_pinned(self, device=None)", pinned, "Whether it lies in such memory."},
-    {"share_memory_(self)", itself, "The tensor: memory is shared by threads anyway."},
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ constexpr NativeDef kOperators[] = {
 // Methods that are functions of torch written in the language.
 const char* const kScriptMethods[] = {"__dlpack__", "__dlpack_device__", "apply_",    "dim_order", "histogram",      "index",
                                       "int_repr",   "is_nonzero",        "is_shared", "is_signed", "map_",           "nonzero_static",
-                                      "qscheme",    "record_stream"};
+                                      "qscheme",    "record_stream",     "share_memory_"};
 const char* const kSparseMethods[] = {
     "_coalesced_",   "_dimI",         "_dimV",         "_indices",      "_nnz",         "_values",     "ccol_indices",  "coalesce",
     "col_indices",   "crow_indices",  "dense_dim",     "indices",       "is_coalesced", "row_indices", "sparse_dim",    "sparse_mask",
