@@ -104,19 +104,26 @@ HWY_INLINE L<T> logarithm(L<T> x, More... more) {
   return result;
 }
 
+/// Of doubles a call, for the program's size.
+template <bool kBase2, class T, class... More>
+HWY_NOINLINE L<T> called_logarithm(L<T> x, More... more) {
+  return logarithm<kBase2>(x, more...);
+}
 template <class T>
 HWY_INLINE L<T> log(L<T> x) {
-  return logarithm<false>(x);
+  if constexpr (sizeof(T) == 8) return called_logarithm<false>(x);
+  else return logarithm<false>(x);
 }
 template <class T>
 HWY_INLINE L<T> log2(L<T> x) {
-  return logarithm<true>(x);
+  if constexpr (sizeof(T) == 8) return called_logarithm<true>(x);
+  else return logarithm<true>(x);
 }
 
 /// The rounding error of 1 + x is put back (Kahan), so the error stays that of log.
 HWY_INLINE L<double> log1p(L<double> x) {
   const L<double> u = x + L<double>(1.0), lost = (x - (u - L<double>(1.0))) / u;
-  const L<double> log_u = logarithm<false>(u, select(abs(lost) < L<double>(1.0), lost, 0.0));
+  const L<double> log_u = called_logarithm<false>(u, select(abs(lost) < L<double>(1.0), lost, 0.0));
   return select(u == L<double>(1.0), x, log_u);
 }
 template <class T>

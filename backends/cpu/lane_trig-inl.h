@@ -115,17 +115,27 @@ template <class T>
 [[gnu::always_inline]] HWY_INLINE bool trig_in_range(L<T> x) {
   return !any(!(abs(x) <= L<T>(TrigConstants<T>::kRange)));
 }
+/// Of doubles a call, for the program's size.
+template <class T>
+HWY_NOINLINE L<T> called_sin_quarters(L<T> x, int more) {
+  return sin_quarters(x, more);
+}
+template <class T>
+HWY_INLINE L<T> sin_or_cos(L<T> x, int more) {
+  if constexpr (sizeof(T) == 8) return called_sin_quarters(x, more);
+  else return sin_quarters(x, more);
+}
 template <class T>
 HWY_INLINE L<T> sin(L<T> x) {
   if (!trig_in_range(x)) [[unlikely]]
     return each(x, [](T e) { return std::sin(e); });
-  return sin_quarters(x, 0);
+  return sin_or_cos(x, 0);
 }
 template <class T>
 HWY_INLINE L<T> cos(L<T> x) {
   if (!trig_in_range(x)) [[unlikely]]
     return each(x, [](T e) { return std::cos(e); });
-  return sin_quarters(x, 1);
+  return sin_or_cos(x, 1);
 }
 
 }  // namespace m
