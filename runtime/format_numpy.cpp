@@ -63,6 +63,9 @@ Halves scientific(double x, Digits kind, int precision, std::string& exponent) {
   return split(s.substr(0, e));
 }
 
+// Numbers of a type print with an exponent from this size on: the type does not tell all whole numbers of so many digits apart.
+double whole_limit(Digits kind) { return kind == Digits::Double ? 1e16 : kind == Digits::Single ? 1e6 : 1e3; }
+
 class FloatColumn {
  public:
   FloatColumn(const std::vector<double>& values, Digits digits, bool plus, const NumpyOptions& options)
@@ -76,7 +79,7 @@ class FloatColumn {
       most = std::max(most, std::fabs(v));
       least = std::min(least, std::fabs(v));
     }
-    scientific_ = most > 0 && (most >= 1e8 || (!options.suppress && (least < 1e-4 || ratio(most, least) > 1000.0)));
+    scientific_ = most > 0 && (most >= std::min(1e8, whole_limit(kind_)) || (!options.suppress && (least < 1e-4 || ratio(most, least) > 1000.0)));
     if (any_finite) measure(values);
     if (all_finite) return;
     const int offset = right_pad_ + 1;
@@ -232,7 +235,7 @@ std::string numpy_text(const ArrayView& a, bool commas, size_t prefix, const Num
 std::string scalar_float(double x, Digits kind) {
   if (!std::isfinite(x)) return print_float(x, 'f', 0);
   const double size = std::fabs(x);
-  const bool scientific = size != 0 && (size < 1e-4 || size >= 1e16);
+  const bool scientific = size != 0 && (size < 1e-4 || size >= whole_limit(kind));
   std::string s = shortest_text(x, kind, scientific ? std::chars_format::scientific : std::chars_format::fixed);
   // Large whole numbers: digits that the type does not hold become zeros.
   if (const int held = shortest(x, kind).digits + 1; !scientific && s.find('.') == std::string::npos) {
@@ -256,7 +259,7 @@ std::string scalar_text(const ArrayView& a) {
     return s.ends_with(".0") ? s.substr(0, s.size() - 2) : s;
   };
   if (n.real == 0 && !std::signbit(n.real)) return part(n.imaginary) + "j";
-  return "(" + part(n.real) + (std::signbit(n.imaginary) ? "" : "+") + part(n.imaginary) + "j)";
+  return "(" + part(n.real) + (std::signbit(n.imaginary) && !std::isnan(n.imaginary) ? "" : "+") + part(n.imaginary) + "j)";
 }
 
 ArrayView host_view(const Tensor& t, Tensor& host) {

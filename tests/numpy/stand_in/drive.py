@@ -57,8 +57,11 @@ def parameter_sets(marks):
         names, values = (list(m.args) + [m.kwargs.get('argvalues')])[:2] if m.args else (m.kwargs['argnames'], m.kwargs['argvalues'])
         names = [n.strip() for n in names.split(',') if n.strip()] if isinstance(names, str) else list(names)
         axis = []
-        for value in values:
+        for value in all_of(values):
             extra = []
+            if isinstance(value, pytest.Lost):
+                axis.append((dict.fromkeys(names, value), extra))
+                continue
             if isinstance(value, pytest.Param):
                 extra, value = value.marks, value.values if len(names) > 1 else value.values[0]
             axis.append((dict(zip(names, value)) if len(names) > 1 else {names[0]: value}, extra))
@@ -69,6 +72,14 @@ def parameter_sets(marks):
             arguments.update(given)
             extra += own
         yield arguments, extra
+
+
+def all_of(values):
+    """The values, and one that is lost behind them when their generator fails."""
+    try:
+        yield from values
+    except Exception as error:
+        yield pytest.Lost(error)
 
 
 class Request:
@@ -216,6 +227,9 @@ def run_case(module, cls, function, names, wanted, given, chosen, marks):
     reason = skipped(marks)
     if reason:
         raise pytest.Skipped(reason)
+    for value in given.values():
+        if isinstance(value, pytest.Lost):
+            raise value.error
     instance = None
     if cls is not None:
         instance = cls(function.__name__) if is_unittest(cls) else cls()

@@ -54,6 +54,23 @@ def param(*values, marks=(), id=None):
     return Param(values, marks, id)
 
 
+class Lost:
+    """Stands for a value of a test's parameters that could not be made."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+def apart(*makers):
+    made = []
+    for make in makers:
+        try:
+            made.append(make())
+        except Exception as error:
+            made.append(Lost(error))
+    return made
+
+
 class Fixture:
     def __init__(self, function, scope='function', params=None, autouse=False, ids=None, name=None):
         self.function, self.scope, self.params, self.autouse = function, scope, params, autouse
