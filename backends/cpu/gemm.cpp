@@ -16,6 +16,7 @@
 #include "backends/cpu/gemm_panels.h"
 #include "backends/cpu/gemm_tile.h"
 #include "backends/cpu/gemv.h"
+#include "backends/cpu/gemv_half.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/threads.h"
 #include "runtime/context.h"
@@ -378,8 +379,38 @@ void widen(DType from, const char* data, int64_t rows, int64_t columns, int64_t 
   });
 }
 
+/// Few vectors times a matrix of halves that lies as it is read: true if so.
+bool half_vectors(const GemmCall& c) {
+  // The transposed product of a matrix and one vector is the vector's with the matrix.
+  const bool turned = c.n == 1 && c.m > 1 && !c.transpose_a && (c.transpose_b || c.ldb == 1);
+  const bool plain = c.m <= kHalfVectors && (!c.transpose_a || (c.m == 1 && c.lda == 1)) && c.ldc >= c.n;
+  if (c.beta != 0 || c.alpha != 1 || c.batch != 1 || !(turned || plain)) return false;
+  const int64_t count = turned ? 1 : c.m, results = turned ? c.m : c.n;
+  const bool by_rows = turned || c.transpose_b;
+  const int64_t leading = turned ? c.lda : c.ldb, size = int64_t(item_size(c.dtype));
+  const Scratch<float> x(count * c.k), wide(count * results);
+  widen(c.dtype, static_cast<const char*>(turned ? c.b : c.a), count, c.k, turned || c.transpose_a ? c.k : c.lda,
+        x.data());
+  if (!by_rows) std::fill_n(wide.data(), count * results, 0.0f);
+  const auto* const matrix = static_cast<const char*>(turned ? c.a : c.b);
+  count_work(uint64_t(results) * uint64_t(c.k) >> kWorkShift);
+  parallel_for(results, std::max<int64_t>(16, kVectorGrain / c.k), [&](int64_t begin, int64_t end) {
+    const char* const at = matrix + begin * (by_rows ? leading : 1) * size;
+    const HalfMatrix part{c.dtype,  at,  leading, by_rows ? end - begin : c.k, by_rows ? c.k : end - begin,
+                          x.data(), c.k, count,   wide.data() + begin,         results};
+    by_rows ? half_rows(part) : half_columns(part);
+  });
+  const ConvertRun narrow = converter(c.dtype, kFloat32);
+  for (int64_t v = 0; v < count; v++) {
+    char* const out = static_cast<char*>(c.c) + v * c.ldc * size;
+    narrow(out, turned ? c.ldc : 1, wide.data() + v * results, 1, results);
+  }
+  return true;
+}
+
 // Halves and float8 are multiplied and summed in float, and rounded once.
 void half_product(const GemmCall& c) {
+  if (!is_float8(c.dtype) && half_vectors(c)) return;
   const ConvertRun narrow = converter(c.dtype, kFloat32);
   const int64_t size = int64_t(item_size(c.dtype));
   const int64_t rows_a = c.transpose_a ? c.k : c.m, columns_a = c.transpose_a ? c.m : c.k;
