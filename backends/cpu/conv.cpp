@@ -4,7 +4,6 @@
 // A block is as many columns of the im2col matrix as stay in the second-level cache; it is gathered, multiplied and
 // forgotten, so the whole matrix (the image, kernel height * width times) is never written. Threads share out the blocks.
 // How they are cut, and what is added up in which order, depends on the sizes alone.
-// compile: small (the time is spent in tiles)
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // The steps of recurrent layers as one op; torch.nn's layers make a node of the graph of it (nn/rnn_steps.tsr).
+// compile: small (the time is spent in the kernel of all steps)
 #include "runtime/ops/recurrent.h"
 
 #include "runtime/context.h"
