@@ -153,9 +153,10 @@ void mark_read_often(std::vector<Module>& modules) {
   };
   for (Module& m : modules) {
     bool is_wanted = m.importers >= (m.is_standard ? kOftenStandard : kOften);
-    for (const char* package : {"torch.nn", "torch.optim", "torch.utils.data", "torch.autograd", "torch.autograd.graph",
-                                "torch.storage", "torch._utils", "torch._tensor_types", "torch._symbolic",
-                                "torch._rarely", "unittest", "asyncio", "typing", "collections._user"})
+    for (const char* package :
+         {"torch.nn", "torch.optim", "torch.utils.data", "torch.autograd", "torch.autograd.graph", "torch.storage",
+          "torch._copies", "torch._utils", "torch._tensor_types", "torch._symbolic", "torch._rarely", "unittest",
+          "asyncio", "typing", "collections._user"})
       is_wanted = is_wanted || m.name == package;
     if (is_wanted) mark(&m);
   }
