@@ -428,7 +428,7 @@ void run_pass(const ConvCall& c) {
   }
 }
 
-/// Whether a window sees one pixel and leaves out others: the pixels that it sees are an image of their own. (The sums of oneDNN are
+/// Returns true where a window sees one pixel and leaves out others: the pixels that it sees are an image of their own. (The sums of oneDNN are
 /// those of such an image where channels and outputs come in sixteens.)
 bool is_thinned(const ConvCall& c) {
   const Window& w = c.window;

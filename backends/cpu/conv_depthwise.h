@@ -27,7 +27,7 @@ class DepthwisePlan {
   /// `lanes`: channels of a block.
   DepthwisePlan(const ConvCall& call, int64_t lanes);
 
-  /// Whether each channel has one output, and there are enough for a vector.
+  /// Returns true where each channel has one output, and there are enough channels for a vector.
   static bool suits(const ConvCall& c) { return c.groups >= 8 && c.channels == c.groups && c.outputs == c.groups; }
 
   struct Plane {

@@ -180,7 +180,7 @@ struct RowStep {
       HWY_UNROLL(8)
       for (int r = 0; r < 4 * kFours; r++) sums[r] = second.all(start[number(r)]);
     } else {
-      const Sixteen factor = all(x[0]);
+      const Sixteen factor = second.all(x[0]);  // zero elsewhere, since zero times infinity is no sum
       HWY_UNROLL(8)
       for (int r = 0; r < 4 * kFours; r++) sums[r] = second.all(a[number(r) * leading]) * factor;
     }

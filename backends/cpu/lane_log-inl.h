@@ -63,12 +63,13 @@ HWY_INLINE L<double> log_of_parts(L<double> n, L<double> r, L<double> more = 0.0
   const L<double> tail =
       z * horner(z, 0.66666666666666697077, 0.39999999999898890514, 0.28571428626253837606, 0.22222211089379496214,
                  0.18182892432536871201, 0.15331611722055007885, 0.14617807153417324964);
-  // What the sums and the square lose is added to the rest, so that 98 results in 100 are the nearest number.
+  // The rounding errors of the sums and of the square are added to the rest, so that 98 results in 100 are the nearest number.
   const L<double> high = r - half_square, lost = mul_add(r * L<double>(0.5), r, -half_square);
   const L<double> low = mul_add(s, half_square + tail, ((r - high) - half_square) - lost + more);
   if constexpr (kBase2) {
     const L<double> scaled = high * L<double>(K::kLog2EHigh), sum = n + scaled;
-    const L<double> rest = mul_add(high, K::kLog2EHigh, -scaled) + mul_add(high, K::kLog2ELow, low * L<double>(K::kLog2EHigh));
+    const L<double> rest =
+        mul_add(high, K::kLog2EHigh, -scaled) + mul_add(high, K::kLog2ELow, low * L<double>(K::kLog2EHigh));
     return sum + (((n - sum) + scaled) + rest);
   }
   const L<double> sum = mul_add(n, K::kLn2High, high);

@@ -1,4 +1,4 @@
-// What depthwise convolutions are made of: pixels whose channels lie along the lanes of one vector. Each lane is summed for itself, in
+// Steps of depthwise convolutions, over pixels whose channels lie along the lanes of one vector. Each lane is summed for itself, in
 // the order of the taps, so the results do not depend on the width of a vector.
 #pragma once
 

@@ -64,9 +64,7 @@ Value id_function(Interpreter&, const Args& args) {
   return Value::integer(static_cast<int64_t>(bits & 0x7fffffffffffffffu));
 }
 
-Value format_function(Interpreter& in, const Args& args) {
-  return format(in, args[0], text_of(args[1]));
-}
+Value format_function(Interpreter& in, const Args& args) { return format(in, args[0], text_of(args[1])); }
 
 // Attribute names given as strings are interned, as those in source text are.
 Str* attribute_name(Interpreter& in, const Value& name) {
@@ -90,7 +88,8 @@ Value getattr_function(Interpreter& in, const Args& args) {
 
 // The name that getattr and hasattr were given, if it needs no interning; else null.
 Str* interned_name(Interpreter& in, const Value& name) {
-  return is_str(name) && (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name) : nullptr;
+  return is_str(name) && (as_str(name)->flags & kInterned) && name.as_object()->type == in.types.str ? as_str(name)
+                                                                                                     : nullptr;
 }
 
 bool short_getattr(Interpreter& in, Value* args, Value& answer) {
@@ -183,7 +182,7 @@ std::string heading_of(const NativeFunction& function) {
   return heading.empty() ? name + "(...)\n" : heading;
 }
 
-// Whether an object is of a program's own files: its module has a file that is not inside of this program.
+// Returns true for an object of a program's own files: its module has a file that is not inside of this program.
 bool is_of_files(Interpreter& in, const Value& object) {
   const Value name = find_attr(in, object, intern(in, "__module__"));
   if (!is_str(name)) return false;
@@ -228,12 +227,19 @@ constexpr NativeDef kRows[] = {
     {"id(obj, /)", id_function, "Return the identity of an object."},
     {"callable(obj, /)", callable_function, "Return whether the object is callable."},
     {"format(value, format_spec: str = '', /)", format_function, "Return value.__format__(format_spec)."},
-    {"getattr(object, name, default=..., /)", getattr_function, "Get a named attribute from an object.", {short_getattr, 2}},
-    {"hasattr(obj, name, /)", hasattr_function, "Return whether the object has an attribute with the given name.",
+    {"getattr(object, name, default=..., /)",
+     getattr_function,
+     "Get a named attribute from an object.",
+     {short_getattr, 2}},
+    {"hasattr(obj, name, /)",
+     hasattr_function,
+     "Return whether the object has an attribute with the given name.",
      {short_hasattr, 2}},
     {"setattr(obj, name, value, /)", setattr_function, "Set the named attribute on the object to the value."},
     {"delattr(obj, name, /)", delattr_function, "Delete the named attribute from the object."},
-    {"isinstance(obj, class_or_tuple, /)", isinstance_function, "Return whether an object is an instance of a class.",
+    {"isinstance(obj, class_or_tuple, /)",
+     isinstance_function,
+     "Return whether an object is an instance of a class.",
      {short_isinstance, 2}},
     {"issubclass(cls_, class_or_tuple, /)", issubclass_function,
      "Return whether a class is derived from another class."},

@@ -128,7 +128,9 @@ void add_alpha(OpCall& c) {
   }
   if (kSubtract) refuse_bools(x, y);
   check_alpha(x, y, alpha);
-  const auto is_boolean = [](const Operand& o) { return o.is_tensor() ? is_bool(o.tensor().dtype()) : o.scalar().is_bool(); };
+  const auto is_boolean = [](const Operand& o) {
+    return o.is_tensor() ? is_bool(o.tensor().dtype()) : o.scalar().is_bool();
+  };
   if (is_boolean(x) && is_boolean(y)) alpha = alpha.to_bool();
   Operand in[] = {x, y, kSubtract ? negated(alpha) : alpha};
   run_row(c, k_add_scaled, in);
@@ -392,8 +394,7 @@ TS_BOXED(sub, "sub.alpha(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
          "f[2,3], f[3], alpha=2\n"
          "f[2], 1.5, alpha=0.5",
          .priority = 1, .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
-TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "", kNumbers,
-         add_alpha<true>,
+TS_BOXED(subtract, "subtract(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "", kNumbers, add_alpha<true>,
          "f[2,3], f[3]\n"
          "f[2,3], f[2,1], alpha=3",
          .alias_of = "sub",
@@ -428,8 +429,8 @@ TS_BOXED(divide, "divide(Tensor self, Tensor other, *, str? rounding_mode=None) 
              "Tensor self, Scalar other\n"
              "Tensor self, Scalar other, *, str? rounding_mode",
          .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
-TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "",
-         kNumbers, divide_rounding,
+TS_BOXED(true_divide, "true_divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor", "", kNumbers,
+         divide_rounding,
          "f[2,3], g[3]\n"
          "i[3]<9, 2",
          .alias_of = "div",
@@ -518,21 +519,21 @@ void run_alias(OpCall& c) {
   if (Arity == 2) in[1] = operand_of(c, 1, numbers[1]);
   run_row(c, Id, in);
 }
-/// What is said of a row, for another name of it. The registry keeps the record as it keeps the entry.
+/// The facts of a row, under another name of the op. The registry keeps the record as it keeps the entry.
 const OpFacts& facts_of_alias(const char* of, int id) {
   auto* facts = new OpFacts(kPointwiseRows[id].facts.op);
   facts->alias_of = of;
   return *facts;
 }
 /// Another name of a row.
-#define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES)                                                          \
-  const OpRegistration alias_##NAME{                                                                 \
+#define TS_ALIAS1(NAME, OF, FLAGS, SAMPLES)                                               \
+  const OpRegistration alias_##NAME{                                                      \
       #NAME,   #NAME "(Tensor self) -> Tensor", "", FLAGS, OpParts{run_alias<k_##OF, 1>}, \
       SAMPLES, facts_of_alias(#OF, k_##OF)};
 #define TS_ALIAS2(NAME, OF, FLAGS)                                                 \
   const OpRegistration alias_##NAME{#NAME,                                         \
                                     #NAME "(Tensor self, Tensor other) -> Tensor", \
-                                    "",                                 \
+                                    "",                                            \
                                     FLAGS | kNumberOperands,                       \
                                     OpParts{run_alias<k_##OF, 2>},                 \
                                     "p[2,3], p[3]\np[3], 0.5",                     \
@@ -547,9 +548,9 @@ TS_ALIAS1(arcsinh, asinh, kAll, "p[2,3]")
 TS_ALIAS1(arccosh, acosh, kAll, "g[2,3]")
 TS_ALIAS1(arctanh, atanh, kAll, "p[2,3]")
 TS_ALIAS1(expit, sigmoid, kSpecial, "p[2,3]")
-TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "", kAll | kNumberOperands,
-         (run_alias<k_mul, 2>), "p[2,3], p[3]\np[3], 0.5", .alias_of = "mul", .forms = kFormsOfSecondNumber,
-         .takes_numbers_anywhere = true, .batching = Batching::Pointwise);
+TS_BOXED(multiply, "multiply(Tensor self, Tensor other) -> Tensor", "", kAll | kNumberOperands, (run_alias<k_mul, 2>),
+         "p[2,3], p[3]\np[3], 0.5", .alias_of = "mul", .forms = kFormsOfSecondNumber, .takes_numbers_anywhere = true,
+         .batching = Batching::Pointwise);
 TS_ALIAS2(greater, gt, kAll)
 TS_ALIAS2(greater_equal, ge, kAll)
 TS_ALIAS2(less, lt, kAll)

@@ -54,7 +54,7 @@ def decorated(node):
 
 
 class Yields(ast.NodeTransformer):
-    """What a generator cannot make is yielded as lost; the generator goes on."""
+    """Yields a mark for each value that the generator cannot make; the generator goes on."""
 
     def visit_Expr(self, node):
         if not isinstance(node.value, ast.Yield) or not isinstance(node.value.value, ast.Call):
