@@ -13,7 +13,7 @@ struct QuickFunction {
   Quick function;
 };
 
-// Returns the function that stands in front of numpy's of this name, or null if numpy's stands alone.
+// Returns the native function that is called before numpy's function of this name, or null where numpy has no such native.
 const QuickFunction* find_quick(std::string_view name);
 
 // Returns the elements of a plain, contiguous array of doubles with one dimension, and their number; null for any other value.
