@@ -22,10 +22,19 @@ struct Num {
 
   friend TS_NUMBER Num operator+(Num a, Num b) { return Num(W(W(a.v) + W(b.v))); }
   friend TS_NUMBER Num operator-(Num a, Num b) { return Num(W(W(a.v) - W(b.v))); }
-  friend TS_NUMBER Num operator*(Num a, Num b) { return Num(W(W(a.v) * W(b.v))); }
+  friend TS_NUMBER Num operator*(Num a, Num b) {
+    if constexpr (kInteger) return Num(W(1U * W(a.v) * W(b.v)));  // shorts would become int and might overflow
+    else return Num(a.v * b.v);
+  }
   friend TS_NUMBER Num operator/(Num a, Num b) {
-    if constexpr (kInteger) return b.v == 0 ? Num(0) : b.v == -1 ? Num(0) - a : Num(T(a.v / b.v));
-    else return Num(a.v / b.v);
+    if constexpr (kInteger) {
+      // Zero by zero, and by -1 the negative, by masks: a branch would keep compilers from making vectors of the division.
+      const bool by_minus = T(-1) < T(0) && b.v == T(-1);
+      const W divided = W(quotient(a.v, b.v == 0 || by_minus ? T(1) : b.v)), none = W(0) - W(b.v != 0), minus = W(0) - W(by_minus);
+      return Num(W(((divided & none) ^ minus) - minus));
+    } else {
+      return Num(a.v / b.v);
+    }
   }
   friend TS_NUMBER Num operator-(Num a) { return kInteger ? Num(0) - a : Num(-a.v); }
   friend TS_NUMBER bool operator==(Num a, Num b) { return a.v == b.v; }
@@ -37,7 +46,16 @@ struct Num {
   friend TS_NUMBER Num operator&(Num a, Num b) requires kInteger { return Num(T(a.v & b.v)); }
   friend TS_NUMBER Num operator|(Num a, Num b) requires kInteger { return Num(T(a.v | b.v)); }
   friend TS_NUMBER Num operator^(Num a, Num b) requires kInteger { return Num(T(a.v ^ b.v)); }
-  friend TS_NUMBER Num operator~(Num a) requires kInteger { return Num(T(~a.v)); }
+  friend TS_NUMBER constexpr Num operator~(Num a) requires kInteger { return Num(T(~a.v)); }
+
+ private:
+  // Of 32 bits a double's quotient is exact when it is cut off, and processors have vectors of doubles to divide.
+  static TS_NUMBER constexpr T quotient(T a, T b) {
+#ifndef __CUDACC__
+    if constexpr (sizeof(T) == 4) return static_cast<T>(static_cast<double>(a) / static_cast<double>(b));
+#endif
+    return a / b;
+  }
 };
 
 namespace number_math {
@@ -220,18 +238,19 @@ TS_NUMBER Num<T> shift_left(Num<T> x, Num<T> y) {
 template <class T>
 TS_NUMBER Num<T> shift_right(Num<T> x, Num<T> y) {
   constexpr int bits = 8 * sizeof(T);
-  return Num<T>(T(x.v >> (y.v < 0 || y.v >= bits ? bits - 1 : y.v)));
+  constexpr bool has_sign = T(-1) < T(0);
+  return Num<T>(T(x.v >> (y.v < 0 || y.v >= bits ? bits - (has_sign || bits > 16) : y.v)));
 }
 
 /// The identities of maximum and minimum.
 template <class T>
-TS_NUMBER Num<T> lowest(Num<T>) {
+TS_NUMBER constexpr Num<T> lowest(Num<T>) {
   using W = typename Num<T>::W;
   if constexpr (!Num<T>::kInteger) return Num<T>(-words::infinity<T>());
   else return Num<T>(T(-1) < T(0) ? W(W(1) << (8 * sizeof(T) - 1)) : W(0));
 }
 template <class T>
-TS_NUMBER Num<T> highest(Num<T> x) {
+TS_NUMBER constexpr Num<T> highest(Num<T> x) {
   if constexpr (!Num<T>::kInteger) return Num<T>(words::infinity<T>());
   else return ~lowest(x);
 }

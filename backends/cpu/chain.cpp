@@ -240,6 +240,7 @@ class Chain {
     for (int k = 0; k < step.operands; k++) {
       loop.dtype[k + 1] = step.in[k].dtype;
       loop.strides[k + 1][0] = step.in[k].kind == Kind::Number ? 0 : 1;
+      if (step.in[k].kind == Kind::Number) std::memcpy(loop.numbers[k + 1], step.in[k].number, 16), loop.use_number(k + 1, step.in[k].dtype);
     }
     const Job job = make_job(PointwiseCall{step.op, step.lane, loop, step.params}, true);
     work.kernel = job.kernel;

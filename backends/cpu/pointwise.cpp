@@ -232,6 +232,52 @@ bool use_halves(Job& job, const PointwiseCall& call, bool predicate) {
   return true;
 }
 
+// True if the numbers of a call are the same ones in `type`.
+bool numbers_fit(const PointwiseCall& call, DType type) {
+  const Loop& loop = call.loop;
+  for (int k = 1; k < loop.operands; k++) {
+    if (loop.strides[k][0] != 0 || loop.dtype[k] == type) continue;
+    if (!(loop.host_scalars >> k & 1) || !(is_integral(loop.dtype[k]) || is_bool(loop.dtype[k]))) return false;
+    int64_t wide = 0, narrow = 0;
+    char there[16];
+    converter(kInt64, loop.dtype[k])(&wide, 1, loop.data[k], 1, 1);
+    converter(type, loop.dtype[k])(there, 1, loop.data[k], 1, 1);
+    converter(kInt64, type)(&narrow, 1, there, 1, 1);
+    if (wide != narrow) return false;
+  }
+  for (int k = 0; k < kPointwiseRows[call.op].params; k++) {
+    const int64_t number = call.params[k].to<int32_t>();
+    if (number != (type == kInt16 ? int16_t(number) : type == kInt8 ? int8_t(number) : uint8_t(number))) return false;
+  }
+  return true;
+}
+
+// True if the kernel makes bools of all bools: a sum would be 2.
+bool stays_bool(InnerKernel kernel) {
+  const uint8_t x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1};
+  uint8_t out[4];
+  kernel({out, {x, y, x}, {1, 1, 1}, 4, nullptr});
+  return (out[0] | out[1] | out[2] | out[3]) <= 1;
+}
+
+// The kernel that reads integers of one and two bytes where they are, under the conditions of use_halves.
+bool use_narrow(Job& job, const PointwiseCall& call, bool predicate) {
+  const Loop& loop = call.loop;
+  if (call.compute != kInt32) return false;
+  DType type = predicate ? loop.dtype[1] : loop.dtype[0];
+  if (predicate && loop.operands > 2 && loop.strides[1][0] == 0) type = loop.dtype[2];
+  const InnerKernel* kernels = narrow_kernels(type);
+  if (!kernels || !kernels[call.op]) return false;
+  for (int k = 1; k < loop.operands; k++)
+    if (loop.strides[k][0] != 0 && loop.dtype[k] != type) return false;
+  if (!numbers_fit(call, type)) return false;
+  if (is_bool(type) && (kPointwiseRows[call.op].params > 0 || (!predicate && !stays_bool(kernels[call.op])))) return false;
+  job.kernel = kernels[call.op];
+  for (int k = 0; k < loop.operands; k++) job.takes[k] = type;
+  if (predicate) job.takes[0] = kBool;
+  return true;
+}
+
 }  // namespace
 
 int64_t last_cache_bytes() {
@@ -253,7 +299,7 @@ int64_t last_cache_bytes() {
     return job;
   }
   const bool predicate = row.row_class == PointwiseClass::Predicate || row.row_class == PointwiseClass::Compare;
-  if (by_rows && use_halves(job, call, predicate)) return job;
+  if (by_rows && (use_halves(job, call, predicate) || use_narrow(job, call, predicate))) return job;
   job.kernel = inner_kernel(call.op, call.compute);
   if (!job.kernel) [[unlikely]]
     fail(TensorErrorKind::Runtime, '"', row.name, "_cpu\" not implemented for '", scalar_type_name(call.compute), "'");

@@ -1,5 +1,6 @@
-// Integer ops as plain loops over Num<T>, compiled once per instruction set: the compiler vectorises them.
-// Narrow types and bool are widened to int32 outside, which leaves results the same modulo their size.
+// Integer ops as plain loops over Num<T>. A loop has a fixed number of elements, so the compiler makes vectors of it and writes no other
+// code for ends; what ends and repeated operands take is written once, outside (run_in_blocks). For size there is no form for AVX-512:
+// these loops wait for memory.
 #include "backends/cpu/pointwise_table.h"
 #include "backends/number.h"
 #include "hwy/highway.h"
@@ -13,48 +14,57 @@ namespace m = number_math;
 #define TS_FN
 #include "backends/cpu/functors.inc"
 
-template <class Op, class T, bool kStepX, bool kStepY>
-void run_steps(const Run& r) {
+template <class Op, class T>
+void blocks_of(void* out, const void* const* in, const Scalar* params, int64_t blocks) {
   using N = Num<T>;
-  const N p = Op::kParams > 0 ? N(r.params[0].to<T>()) : N(0);
-  const N q = Op::kParams > 1 ? N(r.params[1].to<T>()) : N(0);
-  const T* x = static_cast<const T*>(r.in[0]);
-  const T* y = Op::kArity > 1 ? static_cast<const T*>(r.in[1]) : x;
-  const T* z = Op::kArity > 2 ? static_cast<const T*>(r.in[2]) : x;
-  const int64_t step_z = Op::kArity > 2 ? r.step[2] : 0;
-  using R = decltype(Op::call(N(0), N(0), N(0), N(0), N(0)));
-  // Copies, as a byte that is stored may be one of r for all the compiler knows.
-  void* const out = r.out;
-  const int64_t n = r.n;
+  const N p = Op::kParams > 0 ? N(params[0].wrapped<T>()) : N(0);
+  const N q = Op::kParams > 1 ? N(params[1].wrapped<T>()) : N(0);
+  const T* x = static_cast<const T*>(in[0]);
+  const T* y = static_cast<const T*>(in[Op::kArity > 1 ? 1 : 0]);
+  const T* z = static_cast<const T*>(in[Op::kArity > 2 ? 2 : 0]);
+  using Result = decltype(Op::call(N(0), N(0), N(0), N(0), N(0)));
+  using To = std::conditional_t<std::is_same_v<Result, bool>, uint8_t, T>;
+  To* to = static_cast<To*>(out);
+  for (; blocks > 0; blocks--) {
 #pragma GCC ivdep  // the result is an operand's own memory, or apart from all
-  for (int64_t i = 0; i < n; i++) {
-    R result = Op::call(N(x[kStepX ? i : 0]), N(y[kStepY ? i : 0]), N(z[i * step_z]), p, q);
-    if constexpr (std::is_same_v<R, bool>) static_cast<uint8_t*>(out)[i] = result;
-    else static_cast<T*>(out)[i] = result.v;
+    for (int i = 0; i < kIntegerBlock; i++) {
+      const Result result = Op::call(N(x[i]), N(y[i]), N(z[i]), p, q);
+      if constexpr (std::is_same_v<Result, bool>) to[i] = result;
+      else to[i] = result.v;
+    }
+    to += kIntegerBlock, x += kIntegerBlock, y += kIntegerBlock, z += kIntegerBlock;
   }
 }
 
 template <class Op, class T>
 void run_numbers(const Run& r) {
-  if constexpr (Op::kArity == 1) {
-    if (r.step[0]) run_steps<Op, T, true, false>(r);
-    else run_steps<Op, T, false, false>(r);
-  } else {
-    if (r.step[0] && r.step[1]) run_steps<Op, T, true, true>(r);
-    else if (r.step[0]) run_steps<Op, T, true, false>(r);
-    else if (r.step[1]) run_steps<Op, T, false, true>(r);
-    else run_steps<Op, T, false, false>(r);
-  }
+  using Result = decltype(Op::call(Num<T>(0), Num<T>(0), Num<T>(0), Num<T>(0), Num<T>(0)));
+  run_in_blocks(r, blocks_of<Op, T>, {Op::kArity, sizeof(T), std::is_same_v<Result, bool> ? 1 : sizeof(T)});
 }
 
+template <class Op, class... Ops>
+constexpr bool is_one_of = (std::is_same_v<Op, Ops> || ...);
+// Ops with kernels of their own on elements of one and two bytes; all others convert to int32 and back.
 template <class Op>
+constexpr bool kNarrow =
+    is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_abs, F_sign, F_square, F_maximum, F_minimum, F_clamp_min, F_clamp_max, F_clamp_both,
+              F_relu, F_eq, F_ne, F_lt, F_le, F_gt, F_ge, F_logical_and, F_logical_or, F_logical_xor, F_logical_not, F_bitwise_not,
+              F_bitwise_and, F_bitwise_or, F_bitwise_xor, F_bitwise_left_shift, F_bitwise_right_shift>;
+// Those among them whose bits do not depend on whether the highest one is a sign.
+template <class Op>
+constexpr bool kSignless = is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_square, F_eq, F_ne, F_logical_and, F_logical_or, F_logical_xor,
+                                     F_logical_not, F_bitwise_not, F_bitwise_and, F_bitwise_or, F_bitwise_xor>;
+
+template <class Op, class T>
 constexpr InnerKernel kernel_of() {
-  if constexpr (Op::kClass == OpClass::Float) return nullptr;
-  else return &run_numbers<Op, TS_ELEMENT>;
+  if constexpr (Op::kClass == OpClass::Float || (sizeof(T) < 4 && !kNarrow<Op>)) return nullptr;
+  else if constexpr (std::is_same_v<T, int8_t> && kSignless<Op>) return &run_numbers<Op, uint8_t>;
+  else return &run_numbers<Op, T>;
 }
 
-const InnerKernel* table() {
-#define TS_EACH_OP(NAME) kernel_of<F_##NAME>(),
+template <class T>
+const InnerKernel* table_of() {
+#define TS_EACH_OP(NAME) kernel_of<F_##NAME, T>(),
   static const InnerKernel kTable[] = {
 #include "runtime/ops/pointwise.def"
   };

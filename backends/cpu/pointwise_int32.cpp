@@ -1,19 +1,22 @@
-// Pointwise ops on int32, compiled for every instruction set and chosen at run time.
-// compile: dynamic-vectors (plain loops over elements)
+// Pointwise ops on int32, compiled for every instruction set but AVX-512 and chosen at run time.
+// compile: no-exceptions (for size: nothing throws)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pointwise_int32.cpp"
+#include "backends/cpu/integer_targets.h"
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
-#include "backends/number.h"
-#include "hwy/highway.h"
-
-#define TS_ELEMENT int32_t
 #include "backends/cpu/pointwise_int-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::tensor::cpu::HWY_NAMESPACE {
+const InnerKernel* int32_table() { return table_of<int32_t>(); }
+}  // namespace tessera::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera::tensor::cpu {
-HWY_EXPORT(table);
-const InnerKernel* int32_kernels() { return HWY_DYNAMIC_DISPATCH(table)(); }
+HWY_EXPORT(int32_table);
+const InnerKernel* int32_kernels() { return HWY_DYNAMIC_DISPATCH(int32_table)(); }
 }  // namespace tessera::tensor::cpu
 #endif

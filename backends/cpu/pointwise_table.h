@@ -18,6 +18,15 @@ struct Run {
 };
 using InnerKernel = void (*)(const Run&);
 
+/// A kernel over whole blocks, whose operands all have steps, and how a run of any length and of any steps is made of it.
+inline constexpr int kIntegerBlock = 32;
+using BlockKernel = void (*)(void* out, const void* const* in, const Scalar* params, int64_t blocks);
+struct BlockSizes {
+  int arity;
+  int64_t element, result;  // in bytes
+};
+void run_in_blocks(const Run& r, BlockKernel kernel, BlockSizes sizes);
+
 /// Arrays of kPointwiseCount kernels, null where an op does not exist for the lane. Chosen for this processor.
 const InnerKernel* float_kernels();
 const InnerKernel* double_kernels();
@@ -28,6 +37,8 @@ const InnerKernel* complex128_kernels();
 /// The same for what is quick beside a pass that converts; null for other ops.
 const InnerKernel* float16_kernels();
 const InnerKernel* bfloat16_kernels();
+/// On the integers of one and two bytes and on bools, as bytes; null for other types and ops.
+const InnerKernel* narrow_kernels(DType type);
 /// where(bool, x, y) on elements of 1, 2, 4 and 8 bytes.
 const InnerKernel* select_kernels();
 /// "AVX3", "AVX2", ...: what the float kernels were compiled for.

@@ -43,7 +43,7 @@ HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
 #define REDUCE(NAME, CLASS, SHOWN, DOC, IDENTITY, MAP, COMBINE, FINISH, ...)      \
   struct Row_##NAME {                                                             \
     template <class N>                                                            \
-    static N identity([[maybe_unused]] N x) {                                     \
+    static constexpr N identity([[maybe_unused]] N x) {                                     \
       return IDENTITY;                                                            \
     }                                                                             \
     template <class N>                                                            \
@@ -65,7 +65,7 @@ HWY_INLINE Lane<T> minimum(Lane<T> a, Lane<T> b) {
 
 template <class Op, class T, class In>
 struct Numbers {
-  static T identity() { return Op::identity(Num<T>(0)).v; }
+  static constexpr T identity() { return Op::identity(Num<T>(0)).v; }
   static HWY_INLINE T mapped(In x, double p) { return Op::map(Num<T>(convert_element<T>(x)), Num<T>(p)).v; }
   static HWY_INLINE T combine(T a, T b) { return Op::combine(Num<T>(a), Num<T>(b)).v; }
   static T combine_two(T a, T b) { return combine(a, b); }

@@ -56,6 +56,6 @@ struct ReduceKernels {
 /// Indexed by reduction::Id. Null, or an entry without functions: such elements have to be converted to T before.
 const ReduceKernels<float>* float_reductions(DType in);    // float32, float16, bfloat16
 const ReduceKernels<double>* double_reductions(DType in);  // float64
-const ReduceKernels<int64_t>* int64_reductions(DType in);  // int64, int32, uint8 and bool
+const ReduceKernels<int64_t>* int64_reductions(DType in);  // integers of 1 to 8 bytes and bool
 
 }  // namespace tessera::tensor::cpu
