@@ -29,9 +29,9 @@ struct Num {
   friend TS_NUMBER Num operator/(Num a, Num b) {
     if constexpr (kInteger) {
       // Zero by zero, and by -1 the negative, by masks: a branch would keep compilers from making vectors of the division.
-      const bool by_minus = T(-1) < T(0) && b.v == T(-1);
-      const W divided = W(quotient(a.v, b.v == 0 || by_minus ? T(1) : b.v)), none = W(0) - W(b.v != 0), minus = W(0) - W(by_minus);
-      return Num(W(((divided & none) ^ minus) - minus));
+      const W some = W(0) - W(b.v != 0), minus = T(-1) < T(0) ? W(0) - W(b.v == T(-1)) : W(0), whole = W(~some | minus);
+      const W divided = W(quotient(a.v, T(W(b.v ^ ((b.v ^ 1) & T(whole))))));
+      return Num(W(((divided & some) ^ minus) - minus));
     } else {
       return Num(a.v / b.v);
     }
@@ -132,7 +132,7 @@ TS_NUMBER bool sign_bit(Num<T> x) {
 }
 template <class T>
 TS_NUMBER Num<T> select(bool c, Num<T> a, Same<Num<T>> b) {
-  return c ? a : b;
+  return Num<T>(c ? a.v : b.v);
 }
 TS_NUMBER inline bool differ(bool a, bool b) { return a != b; }
 TS_NUMBER inline bool any(bool x) { return x; }
@@ -189,7 +189,8 @@ template <class T>
 TS_NUMBER Num<T> floor_divide(Num<T> x, Num<T> y) {
   if constexpr (Num<T>::kInteger) {
     Num<T> q = x / y;
-    return y.v != 0 && (q * y).v != x.v && (x.v < 0) != (y.v < 0) ? q - 1 : q;
+    const bool below = (y.v != 0) & ((q * y).v != x.v) & ((x.v < 0) != (y.v < 0));
+    return q - Num<T>(below);
   } else {
     if (y.v == 0) return x / y;
     T r = words::fmod(x.v, y.v);

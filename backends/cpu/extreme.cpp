@@ -2,7 +2,6 @@
 //
 // Rows: first what it is, then where, both on lanes; no index is carried along. Columns: a strip of lines side by side,
 // each with the best so far and its number.
-// compile: dynamic-vectors (plain loops over elements)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/extreme.cpp"

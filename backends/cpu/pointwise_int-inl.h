@@ -49,7 +49,7 @@ template <class Op>
 constexpr bool kNarrow =
     is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_abs, F_sign, F_square, F_maximum, F_minimum, F_clamp_min, F_clamp_max, F_clamp_both,
               F_relu, F_eq, F_ne, F_lt, F_le, F_gt, F_ge, F_logical_and, F_logical_or, F_logical_xor, F_logical_not, F_bitwise_not,
-              F_bitwise_and, F_bitwise_or, F_bitwise_xor, F_bitwise_left_shift, F_bitwise_right_shift>;
+              F_bitwise_and, F_bitwise_or, F_bitwise_xor>;
 // Those among them whose bits do not depend on whether the highest one is a sign.
 template <class Op>
 constexpr bool kSignless = is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_square, F_eq, F_ne, F_logical_and, F_logical_or, F_logical_xor,
