@@ -167,9 +167,11 @@ bool is_wider_number(Interpreter& in, const Type* left, const Type* right) {
   const int own = width(left);
   return own != 0 && own < width(right);
 }
-// The same from the right: after the method of a script's class below a wider number has given NotImplemented, no narrower number answers.
-bool leaves_to_left(Interpreter& in, const Value& left, const Value& right) {
-  return is_of_script(left) && is_wider_number(in, type_of(in, right), type_of(in, left));
+// The same from the right: after the method of a script's class below a wider number has given NotImplemented, no narrower number answers,
+// but a method that a class below it defines is called.
+bool leaves_to_left(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
+  const Type* const b = type_of(in, right);
+  return is_of_script(left) && is_wider_number(in, b, type_of(in, left)) && !(is_of_script(right) && has_own(in, b, op, true));
 }
 bool is_right_alone(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   if (!is_of_script(right)) return false;
@@ -212,7 +214,7 @@ Value try_binary(Interpreter& in, BinaryOp op, const Value& left, const Value& r
     Value answer = left_slot(in, op, left, right, false, dying);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  if (right_slot == nullptr || leaves_to_left(in, left, right)) return in.not_implemented;
+  if (right_slot == nullptr || leaves_to_left(in, op, left, right)) return in.not_implemented;
   if (op == BinaryOp::Mul && repeats(in, left) && repeats(in, right)) return in.not_implemented;
   return right_slot(in, op, right, left, true, dying);
 }
@@ -226,6 +228,12 @@ CompareOp swapped(CompareOp op) {
 bool is_right_alone(Interpreter& in, CompareOp op, const Type* a, const Type* b) {
   return (b->type_flags & kScriptClass) != 0 && special_function(in, b, slot_of(swapped(op))) != nullptr &&
          is_wider_number(in, a, b) && special_function(in, a, slot_of(op)) == nullptr;
+}
+
+bool leaves_to_left(Interpreter& in, CompareOp op, const Value& left, const Value& right) {
+  const Type* const b = type_of(in, right);
+  return is_of_script(left) && is_wider_number(in, b, type_of(in, left)) &&
+         !(is_of_script(right) && special_function(in, b, slot_of(swapped(op))) != nullptr);
 }
 
 }  // namespace
@@ -309,7 +317,7 @@ Value compare_answer(Interpreter& in, CompareOp op, const Value& left, const Val
     Value answer = left_slot(in, op, left, right);
     if (!answer.is(in.not_implemented)) return answer;
   }
-  if (right_slot != nullptr && !leaves_to_left(in, left, right)) {
+  if (right_slot != nullptr && !leaves_to_left(in, op, left, right)) {
     Value answer = right_slot(in, swapped(op), right, left);
     if (!answer.is(in.not_implemented)) return answer;
   }
@@ -349,7 +357,7 @@ void for_each_operand(Interpreter& in, BinaryOp op, const Value& left, const Val
   }
   if (late && f(Asked{Turn::LateInPlace, a, &left, &right, false, true})) return;
   if (a->slots.binary != nullptr && f(Asked{Turn::Left, a, &left, &right, false, false})) return;
-  if (right_left && !leaves_to_left(in, left, right)) f(Asked{Turn::Right, b, &right, &left, true, false});
+  if (right_left && !leaves_to_left(in, op, left, right)) f(Asked{Turn::Right, b, &right, &left, true, false});
 }
 
 const Value* method_of(Interpreter& in, BinaryOp op, const Asked& asked) {
@@ -373,7 +381,7 @@ void for_each_operand(Interpreter& in, CompareOp op, const Value& left, const Va
     right_left = false;
   }
   if (a->slots.compare != nullptr && f(a, op, left, right)) return;
-  if (right_left && !leaves_to_left(in, left, right)) f(b, swapped(op), right, left);
+  if (right_left && !leaves_to_left(in, op, left, right)) f(b, swapped(op), right, left);
 }
 
 }  // namespace

@@ -254,6 +254,20 @@ Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, cons
   return shape;
 }
 
+/// PyTorch's native kernels refuse a result without elements; oneDNN, which takes halves and groups of float32, makes it. The shape function
+/// of the meta device refuses one that has no size above zero, with lists in place of products.
+void check_transposed_sizes(const Form& f, const Tensor& input, const int64_t (&in)[2], const int64_t (&out)[2]) {
+  const bool meta = input.device().is_meta();
+  const bool empty = meta ? !f.each([&](int d) { return out[d] <= 0; })
+                          : is_half(input.dtype()) || (input.dtype() == kFloat32 && f.groups > 1);
+  if (f.each([&](int d) { return empty ? out[d] >= 0 : out[d] > 0; })) return;
+  const auto sizes = [&](const int64_t(&of)[2]) {
+    return meta ? text("[", f.list(of, ", "), "]") : text("(", of[0], " x ", of[1], ")");
+  };
+  fail(TensorErrorKind::Runtime, "Given input size per channel: ", sizes(in),
+       ". Calculated output size per channel: ", sizes(out), ". Output size is too small");
+}
+
 Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
   const Window& w = f.window;
   check(f.more[0] >= 0 && f.more[1] >= 0, TensorErrorKind::Runtime, "negative output_padding is not supported");
@@ -276,9 +290,7 @@ Dims transposed_shape(const Form& f, const Tensor& input, const Tensor& weight, 
     out[d] = saturated_sub(saturated_add(spread, f.more[d]), 2 * w.padding[d]);
     shape.push_back(out[d]);
   }
-  if (out[0] <= 0 || out[1] <= 0)
-    fail(TensorErrorKind::Runtime, "Given input size per channel: (", f.list(in, " x "),
-         "). Calculated output size per channel: (", f.list(out, " x "), "). Output size is too small");
+  check_transposed_sizes(f, input, in, out);
   return shape;
 }
 

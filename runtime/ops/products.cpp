@@ -52,7 +52,10 @@ Tensor addmv(const Tensor& self, const Tensor& m, const Tensor& v, Scalar beta, 
         "addmv input tensors must have the same dtype, but got ", scalar_type_name(self.dtype()), ", ",
         scalar_type_name(m.dtype()), ", and ", scalar_type_name(v.dtype()));
   const Scalar factor = scale_of(self, alpha);
-  const Tensor product = mv(m, v);
+  Tensor product = mv(m, v);
+  // BLAS reads no matrix if alpha is 0, so its NaNs do not reach the result.
+  if (alpha.equals(0) && (self.dtype() == kFloat32 || self.dtype() == kFloat64))
+    product = masked_fill(product, full({1}, true, kBool, product.device()), 0);
   return scaled_self(expand(self, {m.size(0)}), scale_of(self, beta)) + (factor.equals(1) ? product : product * factor);
 }
 
