@@ -18,7 +18,7 @@ struct Statement : GcObject {
   Program* program = nullptr;  // null: nothing but comments
   Database* db = nullptr;
   Value owner;  // the database
-  const void* run = nullptr;  // the Run that has bound it last and not reset it
+  const void* run = nullptr;  // the Run that has claimed or bound it last and not reset it
   bool writes = false;  // INSERT, UPDATE, DELETE or REPLACE
   bool stepping = false;  // SQLite is in a step of it, and may be calling back
 };
@@ -382,9 +382,17 @@ Value ended(Interpreter&, const Args& args) {
   return Value::boolean(known_cast<Statement>(run->statement)->run != run);
 }
 
-Value busy(Interpreter&, const Args& args) {
-  Program* const program = statement_of(args)->program;
-  return Value::boolean(program != nullptr && library().stmt_busy(program) != 0);
+// (the type Run): a Run of the statement, or None while another Run has it. Between the test and the claim no other thread has a turn.
+Value claim(Interpreter& in, const Args& args) {
+  Statement* const statement = statement_of(args);
+  if (statement->run != nullptr || statement->stepping) return Value::none();
+  if (statement->program != nullptr && library().stmt_busy(statement->program) != 0) return Value::none();
+  Type* const type = object_cast<Type>(args[1]);
+  if (type->slots.destroy != destroy_run) throw Error(ErrorKind::TypeError, "_claim() takes the type Run");
+  const Value made = Value::adopt(make_object<Run>(in, type));
+  known_cast<Run>(made)->statement = args[0];
+  statement->run = known_cast<Run>(made);
+  return made;
 }
 
 Value readonly(Interpreter&, const Args& args) {
@@ -419,18 +427,9 @@ const NativeDef kRunMethods[] = {
 };
 
 const NativeDef kStatementMethods[] = {
-    {"_busy(self, /)", busy},
+    {"_claim(self, run_type, /)", claim},
     {"_readonly(self, /)", readonly},
 };
-
-// (statement)
-Value make_run(Interpreter& in, Type* type, const Args& args) {
-  if (args.count != 1) throw Error(ErrorKind::TypeError, "Run() takes 1 argument");
-  object_cast<Statement>(args[0]);
-  const Value made = Value::adopt(make_object<Run>(in, type));
-  known_cast<Run>(made)->statement = args[0];
-  return made;
-}
 
 const NativeDef kDatabaseMethods[] = {{"prepare(self, sql: str, /)", prepare}};
 
@@ -438,7 +437,7 @@ const NativeDef kDatabaseMethods[] = {{"prepare(self, sql: str, /)", prepare}};
 
 void add_statements(Interpreter& in, Module& module, Type* database) {
   in.add_methods(database, kDatabaseMethods, std::size(kDatabaseMethods));
-  Type* const run = holding_type<Run, &Run::statement>(in, "_sqlite", "Run", make_run, destroy_run);
+  Type* const run = holding_type<Run, &Run::statement>(in, "_sqlite", "Run", nullptr, destroy_run);
   in.add_methods(run, kRunMethods, std::size(kRunMethods));
   set_member(in, module, "Run", Value(static_cast<Object*>(run)));
   Type* const statement = holding_type<Statement, &Statement::owner>(in, "sqlite3", "Statement", nullptr, destroy_statement);
