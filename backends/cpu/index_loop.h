@@ -170,11 +170,24 @@ int64_t run_vector(const IndexCursor<T>& at, int64_t extent, int64_t n) {
   return n;
 }
 
+// A function of its own, for inside of the loops around it the compiler has no register left for a vector. All of a block is read before it is
+// written: a processor that takes a read for one of what was just written waits for every store.
+template <IndexMode kMode, class T>
+[[gnu::noinline]] void combine_row(T* self, T* value, int64_t n) {
+  constexpr int64_t kBlock = 64 / int64_t(sizeof(T));
+  for (; n >= kBlock; n -= kBlock, self += kBlock, value += kBlock) {
+    T block[kBlock];
+    for (int64_t i = 0; i < kBlock; i++) block[i] = self[i];
+    for (int64_t i = 0; i < kBlock; i++) move_element<kMode>(block[i], value[i]);
+    std::memcpy(static_cast<void*>(self), block, sizeof block);
+  }
+  for (int64_t i = 0; i < n; i++) move_element<kMode>(self[i], value[i]);
+}
+
 template <IndexMode kMode, class T>
 inline void run_row(T* self, T* value, int64_t n, const IndexLevel& row) {
   if (row.self == 1 && row.value == 1) {
-    if constexpr (combines(kMode))
-      for (int64_t i = 0; i < n; i++) move_element<kMode>(self[i], value[i]);
+    if constexpr (combines(kMode)) combine_row<kMode>(self, value, n);
     else
       std::memcpy(static_cast<void*>(kMode == IndexMode::Read ? value : self), kMode == IndexMode::Read ? self : value,
                   size_t(n) * sizeof(T));
@@ -250,8 +263,8 @@ class IndexLoop {
 
   int64_t run_strip(const IndexCursor<T>& at, int64_t n, int64_t width, IndexTargets targets) const {
     if (nest_.row) return run_rows<kMode>(c_, nest_.strip(), nest_.levels[nest_.count - 1], width, targets, at, n);
+    if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
     if constexpr (kTight<kMode, T>) {
-      if (is_vector_) return run_vector<kMode>(at, c_.extent[0], n);
       if (nest_.indices == 1) return run_elements<kMode, 1>(c_, nest_.strip(), at, n);
       if (nest_.indices == 2) return run_elements<kMode, 2>(c_, nest_.strip(), at, n);
     }
