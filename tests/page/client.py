@@ -95,7 +95,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(how)
         try:
-            return self.process.wait(20)
+            return self.process.wait(60)  # a limit for what hangs: sanitized, on a busy machine, it took more than 20
         finally:
             self.process.kill()
             self.process.wait()
