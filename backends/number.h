@@ -28,7 +28,7 @@ struct Num {
   }
   friend TS_NUMBER Num operator/(Num a, Num b) {
     if constexpr (kInteger) {
-      // Zero by zero, and by -1 the negative, by masks: a branch would keep compilers from making vectors of the division.
+      // A quotient by zero is 0, a quotient by -1 the negative. Masks, for a branch would keep compilers from vectorising the division.
       const W some = W(0) - W(b.v != 0), minus = T(-1) < T(0) ? W(0) - W(b.v == T(-1)) : W(0), whole = W(~some | minus);
       const W divided = W(quotient(a.v, T(W(b.v ^ ((b.v ^ 1) & T(whole))))));
       return Num(W(((divided & some) ^ minus) - minus));
@@ -49,7 +49,7 @@ struct Num {
   friend TS_NUMBER constexpr Num operator~(Num a) requires kInteger { return Num(T(~a.v)); }
 
  private:
-  // Of 32 bits a double's quotient is exact when it is cut off, and processors have vectors of doubles to divide.
+  // Integers of 32 bits are divided as doubles, for which processors have vector instructions; the truncated quotient is exact.
   static TS_NUMBER constexpr T quotient(T a, T b) {
 #ifndef __CUDACC__
     if constexpr (sizeof(T) == 4) return static_cast<T>(static_cast<double>(a) / static_cast<double>(b));

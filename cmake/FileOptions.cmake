@@ -60,8 +60,8 @@ tessera_file_word(speed ANY -O2)
 # Plain loops over elements that the compiler makes vectors of: at -O2 g++ does so only if it needs no check at run time. A loop of a few
 # instructions that crosses the end of a cache line takes twice as long, so there they begin at half a line.
 tessera_file_word(vectors ANY ${TESSERA_VECTORS})
-# g++ 12 takes the first of these options from the compiled header in functions of another instruction set, so it is for other files: kernels of
-# all instruction sets have loops of a fixed length instead (backends/cpu/pointwise_int-inl.h).
+# g++ 12 loses -fvect-cost-model=dynamic in functions that have an instruction set of their own if there is a precompiled header. Kernels that are
+# compiled for several instruction sets have loops of a fixed length instead (backends/cpu/pointwise_int-inl.h).
 tessera_file_word(dynamic-vectors GNU -fvect-cost-model=dynamic -falign-loops=32)
 # Loops with functions of the C library: without errno and floating-point traps they become vectors too.
 tessera_file_word(quiet-math GNU -fno-math-errno -fno-trapping-math)

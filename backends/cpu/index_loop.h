@@ -170,8 +170,9 @@ int64_t run_vector(const IndexCursor<T>& at, int64_t extent, int64_t n) {
   return n;
 }
 
-// A function of its own, for inside of the loops around it the compiler has no register left for a vector. All of a block is read before it is
-// written: a processor that takes a read for one of what was just written waits for every store.
+// Combines `n` values with the row `self`. The function is not inlined: within the loops that call it the compiler has no register left for a
+// vector. A block is read whole before it is written: reads that alternate with writes took four times as long, probably because the processor
+// mistakes a read for one of a store just before it.
 template <IndexMode kMode, class T>
 [[gnu::noinline]] void combine_row(T* self, T* value, int64_t n) {
   constexpr int64_t kBlock = 64 / int64_t(sizeof(T));

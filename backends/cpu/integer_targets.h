@@ -1,4 +1,5 @@
-// Behind disabled_targets.h, for kernels that shall have no form for AVX-512: plain loops over integers, which wait for memory.
+// Include after disabled_targets.h. Removes AVX-512 from the instruction sets of a file: plain loops over integers are limited by memory, so the
+// wider vectors would only enlarge the program.
 #pragma once
 
 #undef HWY_DISABLED_TARGETS

@@ -232,7 +232,7 @@ bool use_halves(Job& job, const PointwiseCall& call, bool predicate) {
   return true;
 }
 
-// True if the numbers of a call are the same ones in `type`.
+// True if every number among the operands and parameters of a call keeps its value in `type`.
 bool numbers_fit(const PointwiseCall& call, DType type) {
   const Loop& loop = call.loop;
   for (int k = 1; k < loop.operands; k++) {
@@ -252,7 +252,7 @@ bool numbers_fit(const PointwiseCall& call, DType type) {
   return true;
 }
 
-// True if the kernel makes bools of all bools: a sum would be 2.
+// True if the kernel gives 0 or 1 for all operands of 0 and 1: a sum of bytes would give 2.
 bool stays_bool(InnerKernel kernel) {
   const uint8_t x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1};
   uint8_t out[4];
@@ -260,7 +260,7 @@ bool stays_bool(InnerKernel kernel) {
   return (out[0] | out[1] | out[2] | out[3]) <= 1;
 }
 
-// The kernel that reads integers of one and two bytes where they are, under the conditions of use_halves.
+// Sets the kernel that reads integers of one and two bytes without a conversion; false if the call needs one, as use_halves.
 bool use_narrow(Job& job, const PointwiseCall& call, bool predicate) {
   const Loop& loop = call.loop;
   if (call.compute != kInt32) return false;

@@ -1,6 +1,7 @@
-// Integer ops as plain loops over Num<T>. A loop has a fixed number of elements, so the compiler makes vectors of it and writes no other
-// code for ends; what ends and repeated operands take is written once, outside (run_in_blocks). For size there is no form for AVX-512:
-// these loops wait for memory.
+// Integer ops as plain loops over Num<T>. Each loop has a fixed number of elements, so the compiler makes vectors of it and writes no code
+// for a remainder; run_in_blocks handles remainders and operands of stride 0 for all ops. The kernels have no form for AVX-512, which would
+// enlarge the program: these loops are limited by memory.
+#include "backends/cpu/one_of.h"
 #include "backends/cpu/pointwise_table.h"
 #include "backends/number.h"
 #include "hwy/highway.h"
@@ -42,15 +43,13 @@ void run_numbers(const Run& r) {
   run_in_blocks(r, blocks_of<Op, T>, {Op::kArity, sizeof(T), std::is_same_v<Result, bool> ? 1 : sizeof(T)});
 }
 
-template <class Op, class... Ops>
-constexpr bool is_one_of = (std::is_same_v<Op, Ops> || ...);
-// Ops with kernels of their own on elements of one and two bytes; all others convert to int32 and back.
+// True for ops that have kernels for elements of one and two bytes; the other ops convert to int32 and back.
 template <class Op>
 constexpr bool kNarrow =
     is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_abs, F_sign, F_square, F_maximum, F_minimum, F_clamp_min, F_clamp_max, F_clamp_both,
               F_relu, F_eq, F_ne, F_lt, F_le, F_gt, F_ge, F_logical_and, F_logical_or, F_logical_xor, F_logical_not, F_bitwise_not,
               F_bitwise_and, F_bitwise_or, F_bitwise_xor>;
-// Those among them whose bits do not depend on whether the highest one is a sign.
+// True for narrow ops that give the same bits for signed and unsigned elements: int8 uses the kernel of uint8.
 template <class Op>
 constexpr bool kSignless = is_one_of<Op, F_add, F_sub, F_mul, F_neg, F_square, F_eq, F_ne, F_logical_and, F_logical_or, F_logical_xor,
                                      F_logical_not, F_bitwise_not, F_bitwise_and, F_bitwise_or, F_bitwise_xor>;

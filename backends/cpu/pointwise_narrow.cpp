@@ -1,5 +1,5 @@
-// Pointwise ops on integers of one and two bytes, compiled for every instruction set but AVX-512 and chosen at run time; and how all kernels
-// of integers run: in blocks.
+// Pointwise ops on integers of one and two bytes, compiled for every instruction set but AVX-512 and chosen at run time; and run_in_blocks,
+// which calls the kernels of integers of every size.
 // compile: no-exceptions (for size: nothing throws)
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE

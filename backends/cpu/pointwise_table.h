@@ -18,13 +18,14 @@ struct Run {
 };
 using InnerKernel = void (*)(const Run&);
 
-/// A kernel over whole blocks, whose operands all have steps, and how a run of any length and of any steps is made of it.
-inline constexpr int kIntegerBlock = 32;
+inline constexpr int kIntegerBlock = 32;  // elements
+/// A kernel over `blocks` times kIntegerBlock elements; every operand is contiguous.
 using BlockKernel = void (*)(void* out, const void* const* in, const Scalar* params, int64_t blocks);
 struct BlockSizes {
   int arity;
   int64_t element, result;  // in bytes
 };
+/// Runs `kernel` over any number of elements: fills a buffer from each operand of step 0, and copies a remainder into a block of its own.
 void run_in_blocks(const Run& r, BlockKernel kernel, BlockSizes sizes);
 
 /// Arrays of kPointwiseCount kernels, null where an op does not exist for the lane. Chosen for this processor.
@@ -34,10 +35,10 @@ const InnerKernel* int32_kernels();
 const InnerKernel* int64_kernels();
 const InnerKernel* complex64_kernels();
 const InnerKernel* complex128_kernels();
-/// The same for what is quick beside a pass that converts; null for other ops.
+/// The same for ops that are quick beside a pass that converts; null for other ops.
 const InnerKernel* float16_kernels();
 const InnerKernel* bfloat16_kernels();
-/// On the integers of one and two bytes and on bools, as bytes; null for other types and ops.
+/// The same for int8, uint8, int16 and bool (as bytes of 0 and 1); null for other types and ops.
 const InnerKernel* narrow_kernels(DType type);
 /// where(bool, x, y) on elements of 1, 2, 4 and 8 bytes.
 const InnerKernel* select_kernels();

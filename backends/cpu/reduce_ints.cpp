@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
 #include <algorithm>
+#include "backends/cpu/one_of.h"
 #include "backends/cpu/reduce_ints.h"
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
@@ -20,9 +21,8 @@ namespace {
 
 using reduction::ReduceClass;
 
-template <class Op, class... Ops>
-constexpr bool is_one_of = (std::is_same_v<Op, Ops> || ...);
-// What a few rows are combined in: an element's own type where no result leaves it, int32 for some sums of smaller elements.
+// The type of the partial result over at most kMostRows rows: the element's own type if every result fits it, int32 for sums of elements of one
+// and two bytes, int64 otherwise.
 template <class Op, class In>
 using Part = std::conditional_t<is_one_of<Op, rows::Row_amax, rows::Row_amin, rows::Row_any, rows::Row_all>, In,
                                 std::conditional_t<is_one_of<Op, rows::Row_sum, rows::Row_count_nonzero> && sizeof(In) < 4, int32_t, int64_t>>;
@@ -61,7 +61,7 @@ struct Integers : Numbers<Op, int64_t, In> {
   }
 };
 
-/// Rows for floating elements only have none; no integer is NaN.
+/// Kernels of one row of reduce.def: empty for reductions of floating elements; nansum is sum, since no integer is NaN.
 template <class Op, class In, ReduceClass kClass>
 constexpr ReduceKernels<int64_t> kernels() {
   if constexpr (kClass == ReduceClass::Float) return {};

@@ -1,5 +1,5 @@
-// What reductions of integers have in common for every op, type and instruction set (reduce_ints.cpp): which elements come together. Integers
-// have no order to keep.
+// The traversal of a reduction of integers, one body for every op, type and instruction set; reduce_ints.cpp has the kernels that it calls. The
+// traversal may combine elements in any order, since addition of integers is associative.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace tessera::tensor::cpu {
 namespace {
 
-// What is written for each op, type and instruction set; the rest of a reduction is the same code for all of them. Its loop has a fixed
-// number of elements: the compiler makes vectors of it, and no code for ends.
+// The kernels of one op, one type and one instruction set. The inner loop of add_rows has a fixed number of elements, so the compiler makes
+// vectors of it and writes no code for a remainder.
 struct IntegerRows {
   static constexpr int64_t kBlock = 64;
   /// total[j] = combine(total[j], x[i * stride + j] combined over i < rows), for j < kBlock.
@@ -22,7 +22,7 @@ struct IntegerRows {
   int64_t (*identity)();
   int64_t size;  // of an element, in bytes
 };
-// For size: the compiler would write such a function once more for every op.
+// Keeps the compiler from cloning a function for every op that calls it, which would enlarge the program.
 #define TS_ONE_BODY [[gnu::noipa]]
 struct IntegerLines {
   int64_t* out;

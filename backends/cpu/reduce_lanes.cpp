@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "backends/cpu/fallback-inl.h"
 #define TS_REDUCE_LANES
+#include "backends/cpu/one_of.h"
 #include "backends/cpu/reduce_numbers-inl.h"
 #include "backends/cpu/reduce_table.h"
 #include "backends/cpu/wide-inl.h"
@@ -264,8 +265,6 @@ TS_COMBINED_BY(norm_min, amin, true)
 #endif
 #undef TS_COMBINED_BY
 
-template <class Op, class... Others>
-constexpr bool is_one_of = (std::is_same_v<Op, Others> || ...);
 template <class Row>
 constexpr bool kEveryday = is_one_of<Row, rows::Row_sum, rows::Row_amax, rows::Row_amin, rows::Row_norm2>;
 

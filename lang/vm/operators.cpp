@@ -167,8 +167,8 @@ bool is_wider_number(Interpreter& in, const Type* left, const Type* right) {
   const int own = width(left);
   return own != 0 && own < width(right);
 }
-// The same from the right: after the method of a script's class below a wider number has given NotImplemented, no narrower number answers,
-// but a method that a class below it defines is called.
+// The rule for the right operand: after the method of a script's subclass of a wider number returned NotImplemented, a narrower number does not
+// answer, unless its class is a script's and defines the reflected method itself.
 bool leaves_to_left(Interpreter& in, BinaryOp op, const Value& left, const Value& right) {
   const Type* const b = type_of(in, right);
   return is_of_script(left) && is_wider_number(in, b, type_of(in, left)) && !(is_of_script(right) && has_own(in, b, op, true));

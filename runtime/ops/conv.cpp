@@ -254,8 +254,8 @@ Dims result_shape(const Form& f, const Tensor& input, const Tensor& weight, cons
   return shape;
 }
 
-/// PyTorch's native kernels refuse a result without elements; oneDNN, which takes halves and groups of float32, makes it. The shape function
-/// of the meta device refuses one that has no size above zero, with lists in place of products.
+/// Checks the result's size of each dimension. PyTorch's native kernels refuse a result without elements; oneDNN, which takes halves and groups of
+/// float32, makes it. The shape function of the meta device refuses a result that has no size above zero; its message prints sizes as lists.
 void check_transposed_sizes(const Form& f, const Tensor& input, const int64_t (&in)[2], const int64_t (&out)[2]) {
   const bool meta = input.device().is_meta();
   const bool empty = meta ? !f.each([&](int d) { return out[d] <= 0; })
