@@ -2,6 +2,9 @@
 //
 // Rows: first what it is, then where, both on lanes; no index is carried along. Columns: a strip of lines side by side,
 // each with the best so far and its number.
+//
+// The inner loops have a fixed number of elements: the compiler makes vectors of no others in functions that have an instruction set of their own
+// (cmake/FileOptions.cmake).
 #include "backends/cpu/disabled_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/extreme.cpp"
@@ -26,6 +29,8 @@ HWY_INLINE bool better(V x, V best) {
 template <class T>
 using Compared = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
 
+constexpr int64_t kBlock = 32;  // elements of an inner loop
+
 // ---- rows ----
 
 /// The best of a row of floats on lanes; NaN if there is one.
@@ -48,27 +53,34 @@ HWY_INLINE V best_of_floats(const T* x, int64_t n) {
 template <bool kMax, class T>
 HWY_INLINE T best_of_integers(const T* x, int64_t n) {
   T best = x[0];
-  for (int64_t i = 1; i < n; i++) best = better<kMax>(x[i], best) ? x[i] : best;
+  int64_t i = 0;
+  if (n >= kBlock) {
+    T lanes[kBlock];
+    std::copy(x, x + kBlock, lanes);
+    for (i = kBlock; i + kBlock <= n; i += kBlock)
+      for (int64_t j = 0; j < kBlock; j++) lanes[j] = better<kMax>(x[i + j], lanes[j]) ? x[i + j] : lanes[j];
+    for (const T lane : lanes) best = better<kMax>(lane, best) ? lane : best;
+  }
+  for (; i < n; i++) best = better<kMax>(x[i], best) ? x[i] : best;
   return best;
 }
-/// Where the best first is: in blocks, so that the search within one is a loop without a way out.
+/// The place of the first element that equals `best`, which one does. Blocks without it are passed by a loop that has no way out.
 template <class V, class T>
 HWY_INLINE int64_t find(const T* x, int64_t n, V best) {
-  constexpr int64_t kBlock = 64;
+  using Mask = std::conditional_t<sizeof(V) == 8, uint64_t, std::conditional_t<sizeof(V) == 4, uint32_t, uint8_t>>;  // lanes as wide as V's
   const bool is_nan = best != best;
-  for (int64_t i = 0; i < n; i += kBlock) {
-    const int64_t end = std::min(n, i + kBlock);
-    unsigned hits = 0;
-    for (int64_t j = i; j < end; j++) {
-      const V v = convert_element<V>(x[j]);
-      hits |= unsigned(is_nan ? v != v : v == best);
-    }
-    if (!hits) continue;
-    for (int64_t j = i; j < end; j++) {
-      const V v = convert_element<V>(x[j]);
-      if (is_nan ? v != v : v == best) return j;
-    }
+  const auto hits = [&](T element) {
+    const V v = convert_element<V>(element);
+    return bool((v == best) | (is_nan & (v != v)));
+  };
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    Mask any = 0;
+    for (int64_t j = 0; j < kBlock; j++) any |= Mask(hits(x[i + j]));
+    if (any) break;
   }
+  for (; i < n; i++)
+    if (hits(x[i])) return i;
   return 0;
 }
 template <bool kMax, class T>
@@ -88,6 +100,16 @@ HWY_NOINLINE void extreme_rows(const AlongCall& c, int64_t begin, int64_t end) {
 // ---- columns ----
 
 constexpr int64_t kStrip = 256;
+
+template <bool kMax, class V, class I>
+HWY_INLINE void compare(V* best, I* index, const V* values, I number, int64_t n) {
+#pragma GCC ivdep  // best and index are buffers of extreme_columns
+  for (int64_t j = 0; j < n; j++) {
+    const bool take = better<kMax>(values[j], best[j]);
+    best[j] = take ? values[j] : best[j];
+    index[j] = take ? number : index[j];
+  }
+}
 
 template <bool kMax, class T>
 HWY_NOINLINE void extreme_columns(const AlongCall& c, int64_t outer, int64_t first, int64_t count) {
@@ -114,11 +136,9 @@ HWY_NOINLINE void extreme_columns(const AlongCall& c, int64_t outer, int64_t fir
       for (int64_t j = 0; j < count; j++) value[j] = convert_element<V>(row[j]);
       values = value;
     }
-    for (int64_t j = 0; j < count; j++) {
-      const bool take = better<kMax>(values[j], best[j]);
-      best[j] = take ? values[j] : best[j];
-      index[j] = take ? number : index[j];
-    }
+    int64_t at = 0;
+    for (; at + kBlock <= count; at += kBlock) compare<kMax>(best + at, index + at, values + at, number, kBlock);
+    compare<kMax>(best + at, index + at, values + at, number, count - at);
   }
   flush();
   if (!c.out) return;

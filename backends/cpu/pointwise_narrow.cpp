@@ -47,9 +47,14 @@ void run_in_blocks(const Run& r, BlockKernel kernel, BlockSizes sizes) {
       if (r.step[k] != 0) in[k] = static_cast<const char*>(in[k]) + n * sizes.element;
   }
   if (left == 0) return;
-  alignas(64) char ends[4][kIntegerBlock * kLargest] = {};
-  for (int k = 0; k < sizes.arity; k++)
-    if (r.step[k] != 0) std::memcpy(ends[k], in[k], size_t(left * sizes.element)), in[k] = ends[k];
+  alignas(64) char ends[4][kIntegerBlock * kLargest];
+  const size_t used = size_t(left * sizes.element), whole = size_t(kIntegerBlock * sizes.element);
+  for (int k = 0; k < sizes.arity; k++) {
+    if (r.step[k] == 0) continue;
+    std::memcpy(ends[k], in[k], used);
+    std::memset(ends[k] + used, 0, whole - used);  // the kernel reads all of the block
+    in[k] = ends[k];
+  }
   kernel(ends[3], in, r.params, 1);
   std::memcpy(out, ends[3], size_t(left * sizes.result));
 }
